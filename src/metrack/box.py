@@ -1,0 +1,103 @@
+"""Boxes, and the one pixel convention of this package.
+
+A box is ``(x, y, w, h)`` in floats and continuous image coordinates: pixel ``i`` covers ``[i, i + 1)``, the
+top-left corner of the image is ``(0, 0)``, the centre of a box is ``x + w / 2``. Every other convention is a
+named conversion, done once at the door. Two answers on which public toolkits disagree are decided here: the
+overlap of two boxes is 0 when either has no area, and boxes that only touch do not overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle in an image.
+
+    >>> Box(10, 20, 30, 40).centre
+    (25.0, 40.0)
+    >>> Box(0, 0, 2, 2).iou(Box(1, 0, 2, 2))
+    0.3333333333333333
+    """
+
+    x: float
+    y: float
+    w: float
+    h: float
+
+    @classmethod
+    def from_otb(cls, values: Sequence[float]) -> Box:
+        """Read ``x, y, w, h`` whose first pixel is number one, as MATLAB-era benchmarks write it."""
+        x, y, w, h = (float(v) for v in values)
+        return cls(x - 1.0, y - 1.0, w, h)
+
+    @classmethod
+    def from_centre(cls, cx: float, cy: float, w: float, h: float) -> Box:
+        """Build a box of size ``w`` by ``h`` around a point."""
+        return cls(cx - w / 2, cy - h / 2, w, h)
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """The middle of the box."""
+        return self.x + self.w / 2, self.y + self.h / 2
+
+    @property
+    def area(self) -> float:
+        """Width times height, 0 for a box turned inside out."""
+        return max(self.w, 0.0) * max(self.h, 0.0)
+
+    def to_otb(self) -> tuple[float, float, float, float]:
+        """Return ``x, y, w, h`` counted from one."""
+        return self.x + 1.0, self.y + 1.0, self.w, self.h
+
+    def to_xywh(self) -> tuple[float, float, float, float]:
+        """Return the four numbers of the box."""
+        return self.x, self.y, self.w, self.h
+
+    def to_xyxy(self) -> tuple[float, float, float, float]:
+        """Return left, top, right, bottom."""
+        return self.x, self.y, self.x + self.w, self.y + self.h
+
+    def iou(self, other: Box) -> float:
+        """Overlap with another box: intersection over union, in [0, 1]."""
+        return float(iou(np.array([self.to_xywh()]), np.array([other.to_xywh()]))[0])
+
+    def centre_distance(self, other: Box) -> float:
+        """Distance between the two centres in pixels."""
+        return float(centre_distance(np.array([self.to_xywh()]), np.array([other.to_xywh()]))[0])
+
+
+def iou(first: ArrayLike, second: ArrayLike) -> Floats:
+    """Overlap of boxes row by row: intersection over union, 0 where either box has no area.
+
+    Parameters
+    ----------
+    first, second : (N, 4)   x, y, w, h; one of them may have a single row
+
+    Returns
+    -------
+    overlap : (N,)           in [0, 1]; NaN where a coordinate is NaN
+    """
+    a, b = np.asarray(first, float), np.asarray(second, float)
+    size_a, size_b = np.maximum(a[:, 2:], 0), np.maximum(b[:, 2:], 0)
+    low = np.maximum(a[:, :2], b[:, :2])
+    high = np.minimum(a[:, :2] + size_a, b[:, :2] + size_b)
+    shared = np.prod(np.maximum(high - low, 0), axis=1)
+    union = np.prod(size_a, axis=1) + np.prod(size_b, axis=1) - shared
+    overlap: Floats = np.divide(shared, union, out=np.where(np.isnan(union), np.nan, 0.0), where=union > 0)
+    return np.minimum(overlap, 1.0)
+
+
+def centre_distance(first: ArrayLike, second: ArrayLike) -> Floats:
+    """Distance between box centres row by row, in pixels."""
+    a, b = np.asarray(first, float), np.asarray(second, float)
+    gap = (a[:, :2] + a[:, 2:] / 2) - (b[:, :2] + b[:, 2:] / 2)
+    distance: Floats = np.hypot(gap[:, 0], gap[:, 1])
+    return distance

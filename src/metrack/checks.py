@@ -1,0 +1,77 @@
+"""What may come in, and the wording of refusals.
+
+Every check names the argument, what was wanted and what came, in one sentence, before any work is done.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack.box import Box
+
+Frame = NDArray[np.uint8]
+
+SMALLEST_SIDE = 4  # pixels: below this a region has no gradients to speak of
+
+
+def check_frame(frame: object, like: tuple[int, ...] | None = None) -> Frame:
+    """Return ``frame`` if it is an image the tracker reads; ``like`` is the shape earlier frames had."""
+    if not isinstance(frame, np.ndarray):
+        raise ValueError(f"frame must be a numpy array, got {type(frame).__name__}")
+    plausible = frame.ndim == 2 or (frame.ndim == 3 and frame.shape[2] == 3)
+    if frame.dtype != np.uint8 or not plausible:
+        raise ValueError(
+            f"frame must be uint8 with shape (H, W) or (H, W, 3), got {frame.dtype} with shape {frame.shape}"
+        )
+    if min(frame.shape[:2]) < SMALLEST_SIDE:
+        raise ValueError(
+            f"frame must be at least {SMALLEST_SIDE} pixels on each side, got shape {frame.shape}"
+        )
+    if like is not None and frame.shape != like:
+        raise ValueError(f"frame must keep the shape {like} it had at init, got {frame.shape}")
+    return frame
+
+
+def check_box(box: object, frame_shape: Sequence[int]) -> Box:
+    """Return ``box`` as a :class:`Box` if it marks a usable region of a frame of that shape."""
+    values = box.to_xywh() if isinstance(box, Box) else box
+    try:
+        if isinstance(values, str | bytes):
+            raise TypeError  # else the four characters of "1234" would do
+        x, y, w, h = (float(v) for v in values)  # type: ignore[attr-defined]
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"box must be four numbers x, y, w, h, got {box!r}") from None
+    shown = f"({x:g}, {y:g}, {w:g}, {h:g})"
+    height, width = frame_shape[:2]
+    if not np.all(np.isfinite((x, y, w, h))):
+        raise ValueError(f"box must be finite numbers x, y, w, h, got {shown}")
+    if w <= 0 or h <= 0:
+        raise ValueError(f"box must have a positive width and height, got {shown}")
+    if min(w, h) < SMALLEST_SIDE:
+        raise ValueError(f"box must be at least {SMALLEST_SIDE} pixels on each side, got {shown}")
+    inside_w = min(x + w, width) - max(x, 0)
+    inside_h = min(y + h, height) - max(y, 0)
+    if min(inside_w, inside_h) < SMALLEST_SIDE:
+        raise ValueError(
+            f"box must lie in the frame of {width} x {height} pixels with at least {SMALLEST_SIDE} pixels "
+            f"of it visible on each side, got {shown}"
+        )
+    return Box(x, y, w, h)
+
+
+def check_seed(seed: object) -> int:
+    """Return ``seed`` if it is a whole number from which randomness can follow."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
+    return int(seed)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for a near miss, else the list of what is known."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(names)}"

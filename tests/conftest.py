@@ -1,0 +1,19 @@
+"""What all tests share: the slow twins on the path, one seed that CI varies, patience for slow machines."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # so that tests say `from reference import ...`
+
+settings.register_profile("metrack", deadline=None)
+settings.load_profile("metrack")
+
+
+@pytest.fixture(scope="session")
+def seed() -> int:
+    """Every test must pass for any of them; `METRACK_TEST_SEED=7 pytest` tries another."""
+    return int(os.environ.get("METRACK_TEST_SEED", "0"))

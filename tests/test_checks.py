@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrack.box import Box
+from metrack.checks import SMALLEST_SIDE, check_box, check_frame, did_you_mean
+
+FRAME = (120, 160, 3)
+
+
+def refusal(check, *arguments):
+    with pytest.raises(ValueError) as caught:
+        check(*arguments)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (120, 160), (120, 160, 3)])
+def test_images_pass_as_they_are(shape):
+    frame = np.zeros(shape, np.uint8)
+    assert check_frame(frame) is frame
+    assert check_frame(frame, shape) is frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "got"),
+    [
+        (None, "frame must be a numpy array, got NoneType"),
+        ([[1, 2], [3, 4]], "frame must be a numpy array, got list"),
+        (np.zeros((9, 9)), "got float64 with shape (9, 9)"),
+        (np.zeros((9, 9), np.uint16), "got uint16 with shape (9, 9)"),
+        (np.zeros((9, 9), bool), "got bool with shape (9, 9)"),
+        (np.zeros((9, 9, 4), np.uint8), "got uint8 with shape (9, 9, 4)"),
+        (np.zeros((9, 9, 1), np.uint8), "got uint8 with shape (9, 9, 1)"),
+        (np.zeros(9, np.uint8), "got uint8 with shape (9,)"),
+        (np.zeros((2, 9, 9, 3), np.uint8), "got uint8 with shape (2, 9, 9, 3)"),
+        (np.zeros((0, 9), np.uint8), "frame must be at least 4 pixels on each side, got shape (0, 9)"),
+        (np.zeros((9, 3, 3), np.uint8), "frame must be at least 4 pixels on each side, got shape (9, 3, 3)"),
+    ],
+)
+def test_other_things_are_not_frames(frame, got):
+    sentence = refusal(check_frame, frame)
+    assert sentence.startswith("frame must be ")
+    assert sentence.endswith(got)
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("shape", [(120, 161, 3), (160, 120, 3), (120, 160)])
+def test_frames_keep_their_shape(shape):
+    sentence = refusal(check_frame, np.zeros(shape, np.uint8), FRAME)
+    assert sentence == f"frame must keep the shape {FRAME} it had at init, got {shape}"
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        Box(10, 20, 30, 40),
+        (10, 20, 30, 40),
+        [10.0, 20, 30, 40],
+        np.array([10, 20, 30, 40]),
+        ("10", "20", "30", "40"),
+    ],
+)
+def test_four_numbers_make_a_box(box):
+    assert check_box(box, FRAME) == Box(10.0, 20.0, 30.0, 40.0)
+
+
+@pytest.mark.parametrize("box", [Box(-20, -20, 30, 30), Box(150, 110, 50, 50), Box(-10, -10, 500, 500)])
+def test_a_box_may_reach_out_of_the_frame(box):
+    assert check_box(box, FRAME) == box
+    assert check_box(box, FRAME[:2]) == box
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        None,
+        5,
+        "box",
+        "1266",
+        b"abcd",
+        (1, 2, 3),
+        (1, 2, 3, 4, 5),
+        (1, 2, "three", 4),
+        (1, 2, None, 4),
+        (1, 2, 10**400, 4),
+    ],
+)
+def test_anything_else_is_not_a_box(box):
+    assert refusal(check_box, box, FRAME) == f"box must be four numbers x, y, w, h, got {box!r}"
+
+
+@pytest.mark.parametrize(
+    ("box", "sentence"),
+    [
+        ((np.nan, 1, 9, 9), "box must be finite numbers x, y, w, h, got (nan, 1, 9, 9)"),
+        ((1, 1, np.inf, 9), "box must be finite numbers x, y, w, h, got (1, 1, inf, 9)"),
+        ((1, 1, 0, 9), "box must have a positive width and height, got (1, 1, 0, 9)"),
+        ((1, 1, 9, -5), "box must have a positive width and height, got (1, 1, 9, -5)"),
+        ((1, 1, 1, 1), "box must be at least 4 pixels on each side, got (1, 1, 1, 1)"),
+        ((1, 1, 9, 3.5), "box must be at least 4 pixels on each side, got (1, 1, 9, 3.5)"),
+    ],
+)
+def test_unusable_boxes(box, sentence):
+    assert refusal(check_box, box, FRAME) == sentence
+    assert refusal(check_box, Box(*box), FRAME) == sentence
+
+
+@pytest.mark.parametrize("box", [(500, 10, 20, 20), (-30, 10, 20, 20), (10, 117, 20, 20), (10, -18, 20, 20)])
+def test_boxes_outside_the_frame(box):
+    x, y, w, h = box
+    assert refusal(check_box, box, FRAME) == (
+        "box must lie in the frame of 160 x 120 pixels with at least 4 pixels of it visible on each side, "
+        f"got ({x}, {y}, {w}, {h})"
+    )
+
+
+@given(values=st.tuples(*[st.floats(allow_nan=True, allow_infinity=True)] * 4))
+def test_any_four_numbers_are_a_usable_box_or_refused(values):
+    try:
+        box = check_box(values, FRAME)
+    except ValueError as refused:
+        assert str(refused).startswith("box must ")  # noqa: PT017  both outcomes are right
+        return
+    assert min(box.w, box.h) >= SMALLEST_SIDE
+    assert box.x < 160
+    assert box.y < 120
+    assert box.x + box.w > 0
+    assert box.y + box.h > 0
+
+
+def test_did_you_mean():
+    names = ["particles", "shift_std", "scale_std"]
+    assert did_you_mean("particels", names) == "; did you mean 'particles'?"
+    assert did_you_mean("shiftstd", names) == "; did you mean 'shift_std'?"
+    assert did_you_mean("zzz", names) == "; known are particles, scale_std, shift_std"

@@ -1,0 +1,146 @@
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrack.config import PAPER, PRESETS, MemoryConfig, MotionConfig, TrackerConfig, preset
+
+ALL = {name: each for name, each, _ in TrackerConfig().settings()}
+NUMBERS = {name: each for name, each in ALL.items() if not each.metadata["choices"]}
+WHOLE = {name: each for name, each in NUMBERS.items() if isinstance(each.default, int)}
+CHOICES = {name: each for name, each in ALL.items() if each.metadata["choices"]}
+
+
+def refusal(changes):
+    with pytest.raises(ValueError) as caught:
+        TrackerConfig().replace(changes)
+    return str(caught.value)
+
+
+def values_of(each):
+    """What a setting may be."""
+    low, high = each.metadata["low"], each.metadata["high"]
+    if each.metadata["choices"]:
+        return st.sampled_from(each.metadata["choices"])
+    return st.integers(int(low), int(high)) if isinstance(each.default, int) else st.floats(low, high)
+
+
+some_changes = st.fixed_dictionaries({}, optional={name: values_of(each) for name, each in ALL.items()})
+
+
+@given(changes=some_changes)
+def test_there_and_back(changes):
+    config = TrackerConfig().replace(changes)
+    assert TrackerConfig.from_dict(config.to_dict()) == config
+    assert TrackerConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+    assert {name: config.to_dict()[name] for name in changes} == changes
+
+
+@given(changes=some_changes)
+def test_text_means_what_the_value_means(changes):
+    text = {name: str(value) for name, value in changes.items()}
+    assert TrackerConfig().replace(text) == TrackerConfig().replace(changes)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_every_number_has_a_range_that_holds_its_default(name):
+    meta = NUMBERS[name].metadata
+    assert meta["low"] <= NUMBERS[name].default <= meta["high"]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_setting_says_what_it_means(name):
+    text = ALL[name].metadata["text"]
+    assert text
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), "nan", "inf", 1e300])
+def test_numbers_beyond_their_range_are_refused(name, value):
+    sentence = refusal({name: value})
+    assert name.rpartition(".")[2] in sentence
+    assert repr(value) in sentence or repr(float(value)) in sentence
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_refusal_names_the_range(name):
+    meta = NUMBERS[name].metadata
+    for value in (meta["low"] - 1, meta["high"] + 1):
+        value = int(value) if name in WHOLE else value
+        sentence = refusal({name: value})
+        assert f"must be between {meta['low']:g} and {meta['high']:g}, got {value!r}" in sentence
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", [True, False, None, [1], "many", ""])
+def test_only_numbers_are_numbers(name, value):
+    kind = "a whole number" if name in WHOLE else "a number"
+    assert f"must be {kind}, got {value!r}" in refusal({name: value})
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("value", [2.5, 3.0, "2.5"])
+def test_whole_numbers_are_whole(name, value):
+    assert f"must be a whole number, got {value!r}" in refusal({name: value})
+
+
+@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("value", ["nonsense", 3, None])
+def test_choices_are_listed_in_the_refusal(name, value):
+    sentence = refusal({name: value})
+    for choice in CHOICES[name].metadata["choices"]:
+        assert choice in sentence
+    assert repr(value) in sentence
+
+
+def test_unknown_names_fail_with_a_suggestion():
+    assert refusal({"motion.particels": 3}) == (
+        "there is no setting 'motion.particels'; did you mean 'motion.particles'?"
+    )
+    assert "did you mean 'motion.shift_std'?" in refusal({"shiftstd": 3})
+    assert "known are" in refusal({"@": 3})
+    with pytest.raises(ValueError, match=r"there is no setting 'motion'"):
+        TrackerConfig().replace({"motion": 3})
+
+
+def test_a_whole_number_may_stand_for_a_number():
+    assert TrackerConfig().replace({"motion.shift_std": 7}).motion.shift_std == 7
+
+
+def test_sections_check_themselves():
+    with pytest.raises(ValueError, match=r"MotionConfig\.particles must be between 1 and 100000, got 0"):
+        MotionConfig(particles=0)
+    with pytest.raises(ValueError, match=r"MemoryConfig\.sampling must be one of time-weighted, uniform"):
+        MemoryConfig(sampling="random")
+
+
+def test_replace_leaves_the_original_alone():
+    before = TrackerConfig()
+    after = before.replace({"motion.particles": 17, "memory.size": 9})
+    assert (after.motion.particles, after.memory.size) == (17, 9)
+    assert before == TrackerConfig()
+    assert after.features == before.features
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        before.motion = after.motion
+
+
+def test_the_paper_prints_these():
+    printed = {
+        "motion.particles": 200,
+        "memory.size": 300,
+        "memory.growth": 1.6,
+        "metric.triplets": 500,
+        "representation.gamma_f": 1.0,
+        "representation.gamma_b": 1.0,
+        "representation.rho": 0.1,
+    }
+    assert {name: PAPER.to_dict()[name] for name in printed} == printed
+
+
+def test_presets_by_name():
+    assert preset("paper") is PRESETS["paper"]
+    with pytest.raises(ValueError, match=r"there is no preset 'papper'; did you mean 'paper'\?"):
+        preset("papper")
