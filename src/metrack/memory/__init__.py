@@ -1,0 +1,1 @@
+"""What the tracker remembers: which samples it takes, and which of them it keeps."""
