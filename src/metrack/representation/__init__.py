@@ -1,0 +1,1 @@
+"""How well remembered samples explain a candidate, measured in the learned metric."""
