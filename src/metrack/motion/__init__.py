@@ -1,0 +1,1 @@
+"""Where the target may be in the next frame: a cloud of particles that moves and survives."""
