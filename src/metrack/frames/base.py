@@ -1,0 +1,77 @@
+"""What every source of frames is: an iterable of :class:`Frame`, to be closed after use.
+
+A frame's image is uint8 RGB of shape (H, W, 3), and all frames of one source have the same shape. Frames are
+numbered from 0 in the order in which the source gives them; ``time`` is in seconds from the first one.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Image = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One picture of a source."""
+
+    index: int
+    time: float
+    image: Image
+
+
+class Source(ABC):
+    """A video, a folder of images, a camera or a stream.
+
+    Attributes
+    ----------
+    name : str             how messages call it
+    size : (int, int)      width and height of every frame, in pixels
+    fps : float            nominal frames per second
+    frames : int or None   how many frames there should be; None where the source does not say
+    live : bool            whether frames come whether or not somebody takes them
+    notice : str or None   what went wrong underway, known once the frames have been read
+    ended_early : bool     whether frames are missing at the end
+    """
+
+    name: str
+    size: tuple[int, int]
+    fps: float
+    frames: int | None = None
+    live: bool = False
+    notice: str | None = None
+    ended_early: bool = False
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Frame]:
+        """Give the frames from the first one on."""
+
+    def stop(self) -> None:
+        """Ask a waiting source to end; may be called from a signal handler."""
+        return  # a recording never waits
+
+    def close(self) -> None:
+        """Let go of files, devices and threads."""
+        self.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def without_password(address: str) -> str:
+    """Return an address as it may be shown and stored.
+
+    >>> without_password("rtsp://me:secret@camera.local/live")
+    'rtsp://camera.local/live'
+    """
+    return re.sub(r"://[^/@]*@", "://", address, count=1)

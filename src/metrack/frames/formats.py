@@ -1,0 +1,111 @@
+"""Boxes as text: one line per frame and target.
+
+``trajectory.jsonl`` holds every number exactly. ``boxes.csv`` (for spreadsheets) and ``boxes.txt`` (for OTB
+toolkits, whose first pixel is number one) are rounded to a thousandth. A line counts once its line feed is
+there: readers pass over the stump that a killed process may leave.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from metrack.box import Box
+
+CSV_HEADER = "frame,target,time,x,y,w,h,score,state"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Where one target was in one frame."""
+
+    frame: int
+    time: float
+    target: int
+    box: Box
+    score: float
+    state: str
+
+
+def to_json_line(record: Record) -> str:
+    """Write a record as one line of ``trajectory.jsonl``."""
+    fields = {
+        "frame": record.frame,
+        "time": record.time,
+        "target": record.target,
+        "box": record.box.to_xywh(),
+        "score": record.score,
+        "state": record.state,
+    }
+    return json.dumps(fields, allow_nan=False)
+
+
+def from_json_line(line: str) -> Record:
+    """Read one line of ``trajectory.jsonl``."""
+    fields = json.loads(line)
+    return Record(**{**fields, "box": Box(*fields["box"])})
+
+
+def to_csv_line(record: Record) -> str:
+    """Write a record as one line of ``boxes.csv``."""
+    numbers = (record.time, *record.box.to_xywh(), record.score)
+    return f"{record.frame},{record.target},{','.join(map(_rounded, numbers))},{record.state}"
+
+
+def to_otb_line(box: Box) -> str:
+    """Write a box as one line of an OTB result file.
+
+    >>> to_otb_line(Box(9, 19, 30.5, 40))
+    '10,20,30.5,40'
+    """
+    return ",".join(map(_rounded, box.to_otb()))
+
+
+def from_otb_line(line: str) -> Box:
+    """Read one line of an OTB file; commas, tabs and blanks all separate."""
+    return Box.from_otb([float(value) for value in re.split(r"[,\s]+", line.strip())])
+
+
+def read_jsonl(path: Path) -> list[Record]:
+    """Read ``trajectory.jsonl``."""
+    return [from_json_line(line) for line in whole_lines(path)]
+
+
+def read_csv(path: Path) -> list[Record]:
+    """Read ``boxes.csv``."""
+    return [
+        Record(
+            frame=int(row["frame"]),
+            time=float(row["time"]),
+            target=int(row["target"]),
+            box=Box(*(float(row[side]) for side in "xywh")),
+            score=float(row["score"]),
+            state=row["state"],
+        )
+        for row in csv.DictReader(whole_lines(path))
+    ]
+
+
+def read_otb(path: Path) -> list[Box]:
+    """Read an OTB result or ground-truth file."""
+    return [from_otb_line(line) for line in whole_lines(path, last_may_be_open=True) if line.strip()]
+
+
+def write_csv(path: Path, records: Sequence[Record]) -> None:
+    """Write a complete ``boxes.csv``."""
+    path.write_text("".join(f"{line}\n" for line in (CSV_HEADER, *map(to_csv_line, records))))
+
+
+def whole_lines(path: Path, last_may_be_open: bool = False) -> list[str]:
+    """Return the finished lines of a text file, without their line feeds."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return lines if last_may_be_open else lines[:-1]
+
+
+def _rounded(value: float) -> str:
+    text = f"{value:.3f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

@@ -1,0 +1,123 @@
+"""Writing a video that a browser plays.
+
+While it is being written the file is a fragmented MP4, which can be played at any moment, also after the
+process was killed (up to about the last second). Closing rearranges it, without encoding again, into an
+ordinary MP4 with its index in front, so that players know its length and can seek in it.
+"""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+from typing import Self
+
+import av
+import numpy as np
+from av.codec.codec import UnknownCodecError
+from av.error import FFmpegError
+from av.video.stream import VideoStream
+
+from metrack.frames.base import Image
+
+TICKS = 90_000  # per second: the clock of the file, fine enough for any camera
+FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "flush_packets": "1"}
+ORDINARY = {"movflags": "+faststart"}
+
+
+class VideoWriter:
+    """H.264 in an MP4 file.
+
+    Parameters
+    ----------
+    path : Path          the file; an older one is replaced
+    size : (int, int)    width and height; an odd side is padded by repeating the last row or column
+    fps : float          frame rate, used where no times are given
+    crf : int            quality: 0 lossless, 18 hard to tell from it, 23 smaller
+    """
+
+    def __init__(self, path: Path | str, size: tuple[int, int], fps: float, *, crf: int = 20) -> None:
+        encoder = h264_encoder()
+        if encoder is None:
+            raise ValueError(
+                "this build of PyAV must have an H.264 encoder to write a video, but it has none"
+            )
+        self.path, self.size, self.fps = Path(path), size, fps
+        self._next = 0
+        self._container = av.open(str(path), "w", format="mp4", options=FRAGMENTED)
+        self._stream = self._add_stream(encoder, crf)
+
+    def _add_stream(self, encoder: str, crf: int) -> VideoStream:
+        quality = (
+            {"crf": str(crf), "preset": "veryfast", "rc-lookahead": "10"} if encoder == "libx264" else {}
+        )
+        stream = self._container.add_stream(
+            encoder, rate=Fraction(self.fps).limit_denominator(1001), options={"bf": "0", **quality}
+        )
+        assert isinstance(stream, VideoStream)
+        width, height = self.size
+        stream.width, stream.height, stream.pix_fmt = width + width % 2, height + height % 2, "yuv420p"
+        stream.codec_context.time_base = Fraction(1, TICKS)
+        stream.codec_context.gop_size = max(round(self.fps), 1)  # a fragment a second
+        return stream
+
+    def write(self, image: Image, time: float | None = None) -> None:
+        """Append one RGB image, shown from ``time`` seconds on (by default: one frame after the last one)."""
+        if image.shape != (self.size[1], self.size[0], 3):
+            raise ValueError(
+                f"image must have the shape {(self.size[1], self.size[0], 3)}, got {image.shape}"
+            )
+        ticks = self._next if time is None else max(round(time * TICKS), self._next)
+        picture = av.VideoFrame.from_ndarray(_even(image), format="rgb24")
+        picture.pts, picture.time_base = ticks, Fraction(1, TICKS)
+        self._next = ticks + 1 if time is not None else ticks + round(TICKS / self.fps)
+        self._container.mux(self._stream.encode(picture))
+
+    def close(self) -> None:
+        """Finish the file; a writer that was given no image leaves none behind."""
+        if self._next == 0:
+            self._container.close()
+            self.path.unlink(missing_ok=True)
+            return
+        self._container.mux(self._stream.encode())
+        self._container.close()
+        _put_index_in_front(self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def h264_encoder() -> str | None:
+    """Name the H.264 encoder of this build of PyAV, if it has one."""
+    for name in ("libx264", "h264"):
+        try:
+            return av.codec.Codec(name, "w").name
+        except UnknownCodecError:
+            continue
+    return None
+
+
+def _even(image: Image) -> Image:
+    """Repeat the last row or column of an image with odd sides, which yuv420p cannot hold."""
+    height, width = image.shape[:2]
+    if height % 2 == 0 and width % 2 == 0:
+        return np.ascontiguousarray(image)
+    return np.pad(image, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+
+
+def _put_index_in_front(path: Path) -> None:
+    """Copy the packets into an ordinary MP4 that takes the place of the file, or leave the file as it is."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with av.open(str(path)) as old, av.open(str(part), "w", format="mp4", options=ORDINARY) as new:
+            stream = new.add_stream_from_template(old.streams.video[0])
+            for packet in old.demux(old.streams.video[0]):
+                if packet.dts is not None:
+                    packet.stream = stream
+                    new.mux(packet)
+        os.replace(part, path)
+    except (FFmpegError, OSError):
+        part.unlink(missing_ok=True)

@@ -1,0 +1,95 @@
+"""One door to all frames: ``open_source`` looks at what it is given and opens it."""
+
+from __future__ import annotations
+
+import glob
+import sys
+from pathlib import Path
+
+from av.container import InputContainer
+
+from metrack.frames.base import Source, without_password
+from metrack.frames.images import ImageFiles, images_in, natural_order
+from metrack.frames.live import LiveStream
+from metrack.frames.video import VideoFile, open_container
+
+WANTED = "a video file, a folder or glob of images, a camera number or an rtsp:// or http:// address"
+SCHEMES = ("rtsp", "rtsps", "http", "https")
+CAMERAS = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}")}  # FFmpeg's device names
+
+
+def open_source(source: str | int | Path) -> Source:
+    """Open whatever holds or gives frames.
+
+    Parameters
+    ----------
+    source : str, int or Path
+        A video file; a folder of images, or a glob such as ``"shots/*.png"``; a camera number; an ``rtsp://``
+        or ``http(s)://`` address, which is live unless its content has a known length.
+
+    Raises
+    ------
+    ValueError
+        In one sentence, before anything is read, if there is nothing usable there.
+    """
+    text = str(source)
+    if text.isdigit():
+        return _camera(int(text))
+    if "://" in text:
+        return _address(text)
+    if not text:
+        raise ValueError(f"SOURCE must be {WANTED}, got an empty text")
+    path = Path(text)
+    if path.is_dir():
+        return ImageFiles(path.name, images_in(path))
+    if path.exists():
+        return _file(path)
+    if glob.has_magic(text):
+        return _pattern(text)
+    raise ValueError(f"SOURCE must be {WANTED}, but there is no file {text!r}")
+
+
+def _file(path: Path) -> Source:
+    if path.is_file() and path.stat().st_size == 0:
+        raise ValueError(f"SOURCE must be a video, but {str(path)!r} is empty")
+    return VideoFile(str(path))
+
+
+def _pattern(text: str) -> Source:
+    paths = [path for path in map(Path, glob.glob(text, recursive=True)) if path.is_file()]
+    if not paths:
+        raise ValueError(f"SOURCE must be {WANTED}, but no file matches {text!r}")
+    return ImageFiles(text, natural_order(paths))
+
+
+def _camera(number: int) -> Source:
+    if sys.platform not in CAMERAS:
+        raise ValueError(
+            f"SOURCE must be {WANTED}; camera numbers work on Linux and macOS only, got {number}"
+        )
+    driver, device = CAMERAS[sys.platform]
+    return LiveStream(f"camera {number}", lambda: open_container(device.format(number), driver))
+
+
+def _address(address: str) -> Source:
+    scheme = address.partition("://")[0].lower()
+    if scheme not in SCHEMES:
+        raise ValueError(f"SOURCE must be {WANTED}, got an address that begins with {scheme}://")
+
+    def connect() -> InputContainer:
+        if scheme.startswith("rtsp"):
+            return open_container(address, rtsp_transport="tcp", fflags="nobuffer")
+        return open_container(address)
+
+    container = connect()
+    if not scheme.startswith("rtsp") and _has_an_end(container):
+        container.close()
+        return VideoFile(address)
+    return LiveStream(without_password(address), connect, container=container)
+
+
+def _has_an_end(container: InputContainer) -> bool:
+    """Whether an address leads to a recording: it has a duration or, a playlist apart, a length in bytes."""
+    if container.format.name == "hls":
+        return container.duration is not None
+    return container.duration is not None or container.size > 0

@@ -1,0 +1,131 @@
+"""Recordings: video files, and addresses whose content has a known length. Decoded by PyAV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import av
+import numpy as np
+from av.container import InputContainer
+from av.error import FFmpegError
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
+from metrack.frames.base import Frame, Image, Source, without_password
+
+USUAL_FPS = 25.0  # where a video does not say
+TIMEOUT = 10.0  # seconds a network source may stay silent
+NOT_PICTURES = {"tty"}  # FFmpeg renders any .txt file as a film of a terminal; nobody means that
+
+
+class VideoFile(Source):
+    """A recording, read frame by frame; iterating again starts over.
+
+    A recording that breaks off gives what can be read, then ends and says so in ``notice``.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.name = without_password(address) if "://" in address else Path(address).name
+        self._address = address
+        with closing(open_container(address)) as container:
+            stream = video_stream(container, self.name)
+            first = next(decode(container, stream), None)
+            if first is None:
+                raise ValueError(f"SOURCE must be a video, but no frame of {self.name} can be read")
+            height, width = to_rgb(first).shape[:2]
+            self.size = (width, height)
+            self.fps = nominal_fps(stream)
+            self.frames = stream.frames or None
+            self._last_start = _last_frame_start(stream, self.fps)
+
+    def __iter__(self) -> Iterator[Frame]:
+        self.notice, self.ended_early = None, False
+        count, last = 0, 0.0
+        for frame in self._read():
+            yield frame
+            count, last = frame.index + 1, frame.time
+        if self.notice is None and self._breaks_off(count, last):
+            self._end(f"ends early: {count} of {self.frames} frames could be read")
+
+    def _read(self) -> Iterator[Frame]:
+        with closing(open_container(self._address)) as container:
+            stream = video_stream(container, self.name)
+            stream.thread_type = "AUTO"
+            zero: float | None = None
+            for index, picture in enumerate(decode(container, stream)):
+                image = to_rgb(picture)
+                if image.shape[1::-1] != self.size:
+                    width, height = self.size
+                    self._end(f"changes its size from {width} x {height} at frame {index}; read up to there")
+                    return
+                stamp = index / self.fps if picture.time is None else float(picture.time)
+                zero = stamp if zero is None else zero
+                yield Frame(index, max(stamp - zero, 0.0), image)
+
+    def _end(self, what: str) -> None:
+        self.notice, self.ended_early = f"{self.name} {what}", True
+
+    def _breaks_off(self, count: int, last: float) -> bool:
+        """Fewer frames than promised, and not because an edit list hides some of them."""
+        return self.frames is not None and count < self.frames and last < self._last_start - 0.5 / self.fps
+
+
+def open_container(address: str, format: str | None = None, **options: str) -> InputContainer:
+    """Open a file, device or address for reading, or say in one sentence why it cannot be."""
+    timeout = TIMEOUT if "://" in address else None
+    shown = without_password(address)
+    try:
+        container = av.open(
+            address, "r", format=format, options=options, timeout=timeout, metadata_errors="ignore"
+        )
+    except (FFmpegError, OSError) as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ValueError(f"SOURCE must be a video, but {shown!r} cannot be read as one ({reason})") from None
+    if container.format.name in NOT_PICTURES:
+        container.close()
+        raise ValueError(f"SOURCE must be a video, but {shown!r} cannot be read as one (it is text)")
+    return container
+
+
+def video_stream(container: InputContainer, name: str) -> VideoStream:
+    """Return the first video stream of a container."""
+    if not container.streams.video:
+        raise ValueError(f"SOURCE must hold a video stream, but {name} has none")
+    return container.streams.video[0]
+
+
+def decode(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
+    """Give the pictures of a stream up to its end or its first break; damaged packets are passed over."""
+    packets = container.demux(stream)
+    while True:
+        try:
+            packet = next(packets)
+        except (StopIteration, FFmpegError):
+            return
+        try:
+            pictures = packet.decode()
+        except FFmpegError:
+            continue
+        yield from pictures
+
+
+def to_rgb(picture: VideoFrame) -> Image:
+    """Return a decoded picture as a uint8 (H, W, 3) array, upright as a player shows it."""
+    image = picture.to_ndarray(format="rgb24")
+    quarter_turns = round(getattr(picture, "rotation", 0) / 90) % 4  # counter-clockwise
+    return np.ascontiguousarray(np.rot90(image, quarter_turns))
+
+
+def nominal_fps(stream: VideoStream) -> float:
+    """Return the frame rate a stream declares."""
+    rate = stream.average_rate or stream.guessed_rate
+    return float(rate) if rate else USUAL_FPS
+
+
+def _last_frame_start(stream: VideoStream, fps: float) -> float:
+    """When the last frame should appear, in seconds from the first; infinity if the stream does not say."""
+    if not stream.duration or not stream.time_base:
+        return float("inf")
+    return float(stream.duration * stream.time_base) - 1.0 / fps

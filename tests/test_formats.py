@@ -1,0 +1,85 @@
+"""Boxes as text, there and back again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrack.box import Box
+from metrack.frames.formats import (
+    Record,
+    from_json_line,
+    from_otb_line,
+    read_csv,
+    read_jsonl,
+    read_otb,
+    to_csv_line,
+    to_json_line,
+    to_otb_line,
+    write_csv,
+)
+
+numbers = st.floats(-1e5, 1e5)
+boxes = st.builds(Box, numbers, numbers, numbers, numbers)
+records = st.builds(
+    Record,
+    frame=st.integers(0, 10**9),
+    time=st.floats(0, 1e6),
+    target=st.integers(1, 99),
+    box=boxes,
+    score=st.floats(0, 1),
+    state=st.sampled_from(["tracking", "occluded", "lost"]),
+)
+HALF = 0.5e-3 + 1e-9  # a thousandth, rounded
+
+
+def flat(record: Record) -> tuple[float, ...]:
+    return (record.time, *record.box.to_xywh(), record.score)
+
+
+@given(records)
+def test_json_lines_are_exact(record: Record) -> None:
+    line = to_json_line(record)
+    assert "\n" not in line
+    assert from_json_line(line) == record
+
+
+@given(boxes)
+def test_otb_lines_keep_thousandths(box: Box) -> None:
+    np.testing.assert_allclose(from_otb_line(to_otb_line(box)).to_xywh(), box.to_xywh(), atol=HALF)
+
+
+@given(st.lists(records, max_size=5))
+def test_tables_keep_thousandths(expected: list[Record]) -> None:
+    with TemporaryDirectory() as folder:
+        write_csv(Path(folder) / "boxes.csv", expected)
+        found = read_csv(Path(folder) / "boxes.csv")
+    for one, other in zip(found, expected, strict=True):
+        assert (one.frame, one.target, one.state) == (other.frame, other.target, other.state)
+        np.testing.assert_allclose(flat(one), flat(other), atol=HALF)
+
+
+def test_the_lines_look_as_documented() -> None:
+    record = Record(7, 0.28, 2, Box(9.0, 19.5, 30.0004, 40.1239), 0.75, "occluded")
+    assert to_csv_line(record) == "7,2,0.28,9,19.5,30,40.124,0.75,occluded"
+    assert to_otb_line(record.box) == "10,20.5,30,40.124"
+    assert to_otb_line(Box(-1.0001, -1, 0, 0)) == "0,0,0,0"
+    assert to_json_line(record) == (
+        '{"frame": 7, "time": 0.28, "target": 2, "box": [9.0, 19.5, 30.0004, 40.1239], '
+        '"score": 0.75, "state": "occluded"}'
+    )
+
+
+def test_otb_files_of_every_dialect_are_read(tmp_path: Path) -> None:
+    (tmp_path / "gt.txt").write_text("10,20,30,40\n10\t20\t30\t40\r\n10 20 30 40")
+    assert read_otb(tmp_path / "gt.txt") == [Box(9, 19, 30, 40)] * 3
+
+
+def test_the_stump_of_a_killed_process_is_passed_over(tmp_path: Path) -> None:
+    record = Record(7, 0.28, 1, Box(1, 2, 3, 4), 0.5, "lost")
+    (tmp_path / "t.jsonl").write_text(to_json_line(record) + "\n" + to_json_line(record)[:20])
+    assert read_jsonl(tmp_path / "t.jsonl") == [record]
