@@ -1,0 +1,1 @@
+"""Descriptors of image regions."""

@@ -1,0 +1,116 @@
+"""The part of a frame in which the tracker looks, brought to the target's normal size.
+
+One window serves every region asked about in a frame: it is cut out, turned grey and resized once, so that the
+target has the same size in it whatever its size in the image. Where the window reaches over the border of the
+frame, the border pixels are repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from metrack.box import Box, Floats
+from metrack.checks import Frame
+
+LARGEST_SIDE = 1024  # window pixels: bounds time and memory however far the cloud has spread
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A grey, resized piece of a frame.
+
+    ``grey`` is ``(h, w)`` float32 in [0, 255]; window pixel ``i`` covers ``[i, i + 1)`` of window coordinates,
+    which are ``(image - origin) * zoom``.
+    """
+
+    grey: NDArray[np.float32]
+    left: float
+    top: float
+    zoom: float
+
+    def to_window(self, boxes: Floats) -> Floats:
+        """Bring image boxes ``(N, 4)`` into window coordinates."""
+        placed: Floats = (boxes - np.array([self.left, self.top, 0.0, 0.0])) * self.zoom
+        return placed
+
+
+def cut_window(frame: Frame, region: Box, zoom: float) -> Window:
+    """Cut ``region`` out of the frame, ``zoom`` window pixels to an image pixel.
+
+    The resampling filter is a triangle one source pixel wide when enlarging and one window pixel wide when
+    shrinking, so that shrinking averages instead of skipping pixels. A region too large for
+    :data:`LARGEST_SIDE` is shown at a smaller zoom.
+    """
+    zoom = min(zoom, LARGEST_SIDE / max(region.w, region.h))
+    width, height = (max(2, int(np.ceil(side * zoom))) for side in (region.w, region.h))
+    column_start, column_weights = _taps(width, region.x, zoom, frame.shape[1])
+    row_start, row_weights = _taps(height, region.y, zoom, frame.shape[0])
+    pixels = frame if frame.ndim == 3 else frame[:, :, None]
+    grey = _resample(pixels, column_start, column_weights, row_start, row_weights)
+    return Window(grey, region.x, region.y, zoom)
+
+
+def _taps(
+    count: int, origin: float, zoom: float, limit: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Which source pixels make window pixels 0 .. count - 1 along one axis, and in which proportion.
+
+    Returns the first source pixel ``(count,)``, which may lie outside ``[0, limit)``, and the weights
+    ``(count, taps)``. A window pixel far outside the frame only ever sees the repeated border.
+    """
+    reach = max(1.0, 1.0 / zoom)
+    centre = origin + (np.arange(count) + 0.5) / zoom - 0.5
+    centre = np.clip(centre, -reach - 1, limit + reach)
+    start = np.floor(centre - reach).astype(np.int64) + 1
+    source = start[:, None] + np.arange(int(np.ceil(2 * reach)))
+    weights = np.maximum(1.0 - np.abs(source - centre[:, None]) / reach, 0.0)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return start, weights.astype(np.float32)
+
+
+@njit(cache=True, fastmath=True)
+def _resample(
+    pixels: Frame,
+    column_start: NDArray[np.int64],
+    column_weights: NDArray[np.float32],
+    row_start: NDArray[np.int64],
+    row_weights: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """Apply the two sets of taps; source rows that fall outside are the nearest inside ones."""
+    frame_h, frame_w, channels = pixels.shape
+    width, x_taps = column_weights.shape
+    height, y_taps = row_weights.shape
+    first_row = min(max(row_start[0], 0), frame_h - 1)
+    last_row = min(max(row_start[-1] + y_taps - 1, 0), frame_h - 1)
+    first_column = min(max(column_start[0], 0), frame_w - 1)
+    last_column = min(max(column_start[-1] + x_taps - 1, 0), frame_w - 1)
+    source = np.empty(last_column - first_column + 1, np.float32)
+    narrow = np.zeros((last_row - first_row + 1, width), np.float32)
+    for y in range(first_row, last_row + 1):
+        for x in range(first_column, last_column + 1):
+            if channels == 3:
+                source[x - first_column] = (
+                    np.float32(0.299) * pixels[y, x, 0]
+                    + np.float32(0.587) * pixels[y, x, 1]
+                    + np.float32(0.114) * pixels[y, x, 2]
+                )
+            else:
+                source[x - first_column] = pixels[y, x, 0]
+        for j in range(width):
+            total = np.float32(0.0)
+            for k in range(x_taps):
+                x = min(max(column_start[j] + k, first_column), last_column)
+                total += column_weights[j, k] * source[x - first_column]
+            narrow[y - first_row, j] = total
+    grey = np.zeros((height, width), np.float32)
+    for i in range(height):
+        for k in range(y_taps):
+            y = min(max(row_start[i] + k, first_row), last_row)
+            weight = row_weights[i, k]
+            for j in range(width):
+                grey[i, j] += weight * narrow[y - first_row, j]
+    return grey
