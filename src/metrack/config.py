@@ -56,11 +56,23 @@ class MotionConfig(_Section):
     """How the particle cloud moves and survives."""
 
     particles: int = setting(200, "number of particles", low=1, high=100_000)
+    refined: float = setting(
+        0.5,
+        "share of the particles drawn around the promising ones of the others (0: the paper)",
+        low=0,
+        high=0.9,
+    )
+    refinement: float = setting(4.0, "how much shorter the steps of refined particles are", low=1, high=100)
     shift_std: float = setting(10.0, "spread of one step in x and in y, in pixels", low=0, high=1000)
     scale_std: float = setting(0.02, "spread of one step in log-scale", low=0, high=1)
     sharpness: float = setting(
         1000.0, "power of the score that weighs a particle (1: the paper)", low=0, high=1e6
     )
+
+    @property
+    def explorers(self) -> int:
+        """Particles that move freely; the others refine."""
+        return self.particles - int(self.refined * self.particles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +97,7 @@ class RepresentationConfig(_Section):
     """How candidates are reconstructed and scored."""
 
     ridge: float = setting(
-        1.0, "ridge on the Gram matrix, in units of its mean diagonal (0: the paper)", low=0, high=1e6
+        0.02, "ridge on the Gram matrix, in units of its trace (0: the paper)", low=0, high=1e6
     )
     gamma_f: float = setting(1.0, "scale of the foreground residual", low=1e-9, high=1e9)
     gamma_b: float = setting(1.0, "scale of the background residual", low=1e-9, high=1e9)

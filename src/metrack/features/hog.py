@@ -168,14 +168,15 @@ def _describe(
                     corners[y1, x1, b] - corners[y0, x1, b] - corners[y1, x0, b] + corners[y0, x0, b]
                 )
         for start in range(0, out.shape[1], block_length):
-            first, last = start // BINS, start // BINS + cells_per_block - 1
-            block_w = (x_edges[cells[last, 1]] - x_edges[cells[first, 0]]) * boxes[n, 2]
-            block_h = (y_edges[cells[last, 3]] - y_edges[cells[first, 2]]) * boxes[n, 3]
-            floor = np.float32(NOISE_LEVEL * block_w * block_h / cells_per_block)
-            total = floor * floor
+            first = start // BINS
+            cell_w = (x_edges[cells[first, 1]] - x_edges[cells[first, 0]]) * boxes[n, 2]
+            cell_h = (y_edges[cells[first, 3]] - y_edges[cells[first, 2]]) * boxes[n, 3]
+            noise = np.float32(NOISE_LEVEL / BINS * cell_w * cell_h)
+            total = np.float32(1e-30)
             for d in range(start, start + block_length):
+                out[n, d] = max(out[n, d], np.float32(0.0)) + noise
                 total += out[n, d] * out[n, d]
-            factor = np.float32(scale) / math.sqrt(total) if total > 0 else np.float32(0.0)
+            factor = np.float32(scale) / math.sqrt(total)
             for d in range(start, start + block_length):
                 out[n, d] *= factor
     return out

@@ -1,0 +1,203 @@
+"""Speed: side by side with OpenCV's trackers in one run, per stage, and how it grows.
+
+    python benchmarks/speed.py [--frames 60] [--rounds 3]
+
+Every tracker runs on one thread and on the same frames, in turns, so that a busy machine slows all of them alike; what
+counts are the ratios. On the real sequences where METRACK_DATA has them, else on the built-in clip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+from collections.abc import Callable
+from time import perf_counter
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from metrack import Tracker, TrackerConfig
+from metrack.checks import Frame
+from metrack.config import preset
+from metrack.evaluation.sequences import development_sequences
+from metrack.synth import builtin_clip
+
+console = Console()
+Clip = tuple[str, list[Frame], tuple[float, ...]]
+WARM_UP = 50  # frames until the buffers are full and a frame costs what it will always cost
+
+
+def clips(frames: int) -> list[Clip]:
+    """Name, frames and first box of everything to run on."""
+    sequences = development_sequences()
+    if not sequences:
+        clip = builtin_clip(frames)
+        return [("built-in clip", [clip[i] for i in range(len(clip))], clip.first_box.to_xywh())]
+    found = []
+    for sequence in sequences:
+        images = [image for image, _ in zip(sequence.frames(), range(frames), strict=False)]
+        images = [np.repeat(i[:, :, None], 3, axis=2) if i.ndim == 2 else i for i in images]
+        found.append((sequence.name, images, tuple(sequence.truth[0].tolist())))
+    return found
+
+
+class Ours:
+    """metrack as a contestant; keeps the time of its stages."""
+
+    def __init__(self, config: str | TrackerConfig) -> None:
+        self.tracker = Tracker(config)
+        self.stages: list[dict[str, float]] = []
+
+    def init(self, image: Frame, box: tuple[float, ...]) -> None:
+        self.tracker.init(image, box)  # type: ignore[arg-type]
+
+    def update(self, image: Frame) -> None:
+        info = self.tracker.update(image).info
+        assert info is not None
+        self.stages.append(info.seconds)
+
+
+class OpenCV:
+    """One of OpenCV's trackers as a contestant."""
+
+    def __init__(self, create: Callable[[], object]) -> None:
+        self.create = create
+
+    def init(self, image: Frame, box: tuple[float, ...]) -> None:
+        self.tracker = self.create()
+        self.tracker.init(image, tuple(round(v) for v in box))
+
+    def update(self, image: Frame) -> None:
+        self.tracker.update(image)
+
+
+def contestants() -> dict[str, Callable[[], Ours | OpenCV]]:
+    """metrack's preset paper, and its peers where OpenCV's contrib modules are installed."""
+    runners: dict[str, Callable[[], Ours | OpenCV]] = {"metrack paper": lambda: Ours("paper")}
+    try:
+        import cv2
+    except ImportError:
+        console.print("OpenCV is not installed, so there is no comparison: pip install 'metrack[peers]'")
+        return runners
+    cv2.setNumThreads(1)
+    runners["CSRT"] = lambda: OpenCV(cv2.TrackerCSRT_create)
+    runners["MIL"] = lambda: OpenCV(cv2.TrackerMIL_create)
+    runners["KCF"] = lambda: OpenCV(cv2.TrackerKCF_create)
+    return runners
+
+
+def time_clip(runner: Ours | OpenCV, clip: Clip) -> float:
+    """Median seconds per update over the second half of a clip."""
+    _, images, box = clip
+    runner.init(images[0], box)
+    spent = []
+    for image in images[1:]:
+        start = perf_counter()
+        runner.update(image)
+        spent.append(perf_counter() - start)
+    return float(np.median(spent[len(spent) // 2 :]))
+
+
+def side_by_side(all_clips: list[Clip], rounds: int) -> dict[str, float]:
+    """Seconds per frame of every contestant: median over rounds, mean over clips."""
+    runners = contestants()
+    spent: dict[str, list[list[float]]] = {name: [] for name in runners}
+    stages: list[dict[str, float]] = []
+    for clip in track(all_clips, description="side by side", console=console):
+        times: dict[str, list[float]] = {name: [] for name in runners}
+        for _ in range(rounds):
+            for name, create in runners.items():
+                runner = create()
+                times[name].append(time_clip(runner, clip))
+                if isinstance(runner, Ours):
+                    stages += runner.stages[len(runner.stages) // 2 :]
+        for name in runners:
+            spent[name].append(times[name])
+    seconds = {name: float(np.mean(np.median(times, axis=1))) for name, times in spent.items()}
+    ours = seconds["metrack paper"]
+    table = Table(title=f"One thread, {len(all_clips)} clips, median of {rounds} rounds")
+    for heading in ("tracker", "ms a frame", "frames a second", "metrack is faster by"):
+        table.add_column(heading, justify="left" if heading == "tracker" else "right")
+    for name, value in seconds.items():
+        table.add_row(name, f"{value * 1e3:.2f}", f"{1 / value:.1f}", f"{value / ours:.2f}x")
+    console.print(table)
+    laps = {name: np.median([s[name] for s in stages]) * 1e3 for name in stages[0]}
+    console.print("stages, median ms: " + ", ".join(f"{name} {ms:.2f}" for name, ms in laps.items()))
+    return seconds
+
+
+def matrix_rate(seconds: float) -> None:
+    """Compare the matrix work of a frame with what this machine's BLAS does on one thread."""
+    config = preset("paper")
+    n, N, D, k = 2 * config.memory.size, config.motion.particles, 405, 14
+    a = np.random.default_rng(0).standard_normal((1000, 1000)).astype(np.float32)
+    times = []
+    for _ in range(15):
+        start = perf_counter()
+        a @ a
+        times.append(perf_counter() - start)
+    rate = 2e9 / float(np.median(times))
+    scoring = 2 * N * D * D + 2 * N * D * n + N * (n / 2) ** 2 * 2
+    learning = 2 * k * D * D + 4 * k * D * n + D**3 / 3 + 2 * (n / 2) ** 3 / 3
+    work = scoring + learning
+    console.print(
+        f"matrix work of a frame: at least {work / 1e6:.0f} MFLOP in {seconds * 1e3:.2f} ms = "
+        f"{work / seconds / 1e9:.0f} GFLOP/s, {work / seconds / rate:.0%} of this machine's {rate / 1e9:.0f} GFLOP/s"
+    )
+
+
+def growth() -> None:
+    """Time against the number of particles, and against the length of a run."""
+    clip = builtin_clip(frames=120, occlusion=False, departure=False)
+    images = [clip[i] for i in range(len(clip))]
+    seconds = {}
+    for particles in (200, 400, 800, 1600, 3200, 6400):
+        runner = Ours(preset("paper").replace({"motion.particles": particles}))
+        seconds[particles] = time_clip(runner, ("clip", images, clip.first_box.to_xywh()))
+    console.print(
+        "particles, ms a frame: "
+        + ", ".join(f"{n}: {s * 1e3:.1f}" for n, s in seconds.items())
+        + f"; 32x the particles cost {seconds[6400] / seconds[200]:.1f}x the time"
+    )
+
+
+def endurance(frames: int) -> None:
+    """Time and memory of a frame early and late in a long run."""
+    clip = builtin_clip(frames=120, occlusion=False, departure=False)
+    images = [clip[i] for i in range(len(clip))]
+    there_and_back = images + images[::-1]
+    tracker = Tracker("paper")
+    tracker.init(images[0], clip.first_box)
+    spent, memory = [], []
+    for i in track(range(1, frames + 1), description="a long run", console=console):
+        image = there_and_back[i % len(there_and_back)]
+        start = perf_counter()
+        tracker.update(image)
+        spent.append(perf_counter() - start)
+        memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    early, late = (float(np.median(spent[a:b])) for a, b in ((500, 1500), (-1000, None)))
+    console.print(
+        f"frames 500-1500: {early * 1e3:.2f} ms, last 1000 of {frames}: {late * 1e3:.2f} ms ({late / early:.2f}x); "
+        f"peak memory {memory[499]:.0f} MB at frame 500, {memory[-1]:.0f} MB at the end"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--frames", type=int, default=2 * WARM_UP, help="frames of each clip")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--long", type=int, default=10_000, help="frames of the long run")
+    options = parser.parse_args()
+    growth()
+    endurance(options.long)
+    seconds = side_by_side(clips(options.frames), options.rounds)
+    matrix_rate(seconds["metrack paper"])
+
+
+if __name__ == "__main__":
+    main()

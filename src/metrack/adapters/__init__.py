@@ -1,0 +1,1 @@
+"""metrack in the shape other tools expect."""

@@ -1,0 +1,123 @@
+"""What the target and its surroundings look like, and how candidates compare with it.
+
+One frame's learning in three movements: samples enter the two reservoirs, a round of metric learning follows, and
+the Gram matrices of both classes are factorised for the candidates of the next frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack.config import TrackerConfig
+from metrack.memory.reservoir import Reservoir
+from metrack.metric.projection import learn_round_projected, limit_pull, raise_eigenvalues
+from metrack.metric.proximity import Ints, Steps, draw_triplets, learn_round
+from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
+from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise
+
+Matrix = NDArray[np.float32]
+
+REFRESH_EVERY = 50  # frames from one exact re-computation of the Gram matrices to the next
+FIRST_CAPACITY = 512  # samples per class for which a memory that keeps everything starts
+
+
+class Appearance:
+    """Foreground and background memory under a learned metric."""
+
+    def __init__(self, config: TrackerConfig, dimension: int) -> None:
+        memory = config.memory
+        self.config = config
+        self.reservoirs = [Reservoir(memory.size, memory.growth, memory.sampling) for _ in range(2)]
+        self.space = SampleSpace(
+            dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size
+        )
+        self.factors: list[Triangle | PseudoInverse] = []
+        self.steps_taken = 0  # in the last round of metric learning
+
+    def energies(self, candidates: Matrix) -> tuple[Matrix, Matrix]:
+        """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
+        space = self.space
+        weighed = candidates @ space.metric  # (N, D)
+        whole = np.einsum("nd,nd->n", weighed, candidates)
+        theta_f, theta_b = (
+            np.maximum(whole - factor.explained(weighed @ space.samples[space.block(label)].T), 0.0)
+            for label, factor in enumerate(self.factors)
+        )
+        return theta_f, theta_b
+
+    def learn(self, rng: np.random.Generator, frame: int, foreground: Matrix, background: Matrix) -> None:
+        """Take in the samples ``(k, D)`` of a frame."""
+        slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(foreground))
+        slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(background))
+        self.space.put((slots_f, slots_b), (foreground[from_f], background[from_b]))
+        if self.config.metric.learning != "off" and frame % self.config.metric.every == 0:
+            self._learn_metric(self._triplets(rng))
+        if frame % REFRESH_EVERY == REFRESH_EVERY - 1:
+            self.space.refresh()
+        self.factorise()
+
+    def factorise(self) -> None:
+        """Make both classes ready for :meth:`energies`."""
+        blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
+        ridge = self.config.representation.ridge
+        self.factors = [factorise(self.space.weighted[block, block], ridge) for block in blocks]
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the state as named arrays."""
+        arrays: dict[str, NDArray[Any]] = {f"space_{k}": v for k, v in self.space.to_arrays().items()}
+        for label, reservoir in enumerate(self.reservoirs):
+            arrays |= {f"reservoir_{label}_{k}": v for k, v in reservoir.to_arrays().items()}
+        return arrays
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the state that :meth:`to_arrays` returned."""
+        self.space.restore({k: arrays[f"space_{k}"] for k in self.space.to_arrays()})
+        memory = self.config.memory
+        self.reservoirs = [
+            Reservoir.from_arrays(
+                {k: arrays[f"reservoir_{label}_{k}"] for k in ("keys", "born")},
+                memory.size,
+                memory.growth,
+                memory.sampling,
+            )
+            for label in (FOREGROUND, BACKGROUND)
+        ]
+        self.factorise()
+
+    def _triplets(self, rng: np.random.Generator) -> Ints:
+        metric = self.config.metric
+        own, other = (self.space.row_numbers(label) for label in (FOREGROUND, BACKGROUND))
+        if metric.anchors == "foreground":
+            return draw_triplets(rng, own, other, metric.triplets)
+        half = metric.triplets // 2
+        both = [draw_triplets(rng, own, other, metric.triplets - half), draw_triplets(rng, other, own, half)]
+        return rng.permutation(np.concatenate(both))
+
+    def _learn_metric(self, triplets: Ints) -> None:
+        metric, space = self.config.metric, self.space
+        if metric.learning == "projected-step":
+            learned, self.steps_taken = learn_round_projected(
+                space.metric, space.samples, triplets, metric.margin, metric.step_limit, metric.floor
+            )
+            space.set_metric(learned)
+            return
+        steps = learn_round(space.gram, space.weighted, triplets, metric.margin, metric.step_limit)
+        self.steps_taken = len(steps)
+        self._apply(steps)
+        if metric.learning == "projected-round":
+            space.set_metric(raise_eigenvalues(space.metric, metric.floor))
+
+    def _apply(self, steps: Steps) -> None:
+        space = self.space
+        if not len(steps):
+            return
+        push, pull = steps.push(space.samples), steps.pull(space.samples)  # (m, D)
+        seen_push, seen_pull = steps.push(space.gram), steps.pull(space.gram)  # (m, n)
+        if self.config.metric.learning == "guarded":
+            mix = limit_pull(space.metric, push, pull, self.config.metric.floor)
+            pull, seen_pull = mix @ pull, mix @ seen_pull
+        space.change_metric(push, pull, seen_push, seen_pull)

@@ -1,0 +1,1 @@
+"""Measuring trackers on sequences with truth."""

@@ -1,0 +1,301 @@
+"""The main job: follow the targets of a source from their first boxes and keep the results.
+
+Everything that can be wrong with the input is found before the result folder is made. From then on every
+frame is on disk before the next one is read, and the trackers are saved every few seconds, so that a run can
+be taken up again where it was stopped, and gives the boxes it would have given.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from importlib.metadata import version
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from metrack.box import Box
+from metrack.checks import check_box
+from metrack.config import TrackerConfig, preset
+from metrack.frames import Frame, Mark, Source, VideoWriter, draw, open_source
+from metrack.frames.base import without_password
+from metrack.frames.formats import Record
+from metrack.frames.sink import h264_encoder
+from metrack.results import (
+    VIDEO,
+    Checkpoint,
+    ResultFolder,
+    Tally,
+    check_folder,
+    discard_checkpoint,
+    write_summary,
+)
+from metrack.tracker import Tracker
+
+SECONDS_BETWEEN_CHECKPOINTS = 5.0
+MAY_DIFFER = {"source", "stop", "video"}  # options that a resumed run need not repeat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to follow, and how; frames count from 0, ``stop`` is the first one left out."""
+
+    source: str
+    boxes: Sequence[Sequence[float]]
+    preset: str = "default"
+    changes: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    start: int = 0
+    stop: int | None = None
+    video: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as a checkpoint keeps them."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return values | {"source": without_password(self.source), "boxes": [list(box) for box in self.boxes]}
+
+    def config(self) -> TrackerConfig:
+        """Return the settings of the trackers."""
+        return preset(self.preset).replace(self.changes)
+
+    def check(self) -> None:
+        """Refuse what no source could make right."""
+        self.config()
+        if not self.boxes:
+            raise ValueError("--box must be given at least once, as X,Y,W,H in pixels of the first frame")
+        if self.video and h264_encoder() is None:
+            raise ValueError("--no-video must be given, because this build of PyAV has no H.264 encoder")
+        if self.seed < 0:
+            raise ValueError(f"--seed must be 0 or more, got {self.seed}")
+        if self.start < 0:
+            raise ValueError(f"--start must be 0 or more, got {self.start}")
+        if self.stop is not None and self.stop <= self.start:
+            raise ValueError(f"--stop must come after --start {self.start}, got {self.stop}")
+
+    @classmethod
+    def again(cls, saved: Mapping[str, Any], wishes: Mapping[str, Any]) -> Self:
+        """Return the job of an interrupted run; options that are given once more must say the same."""
+        for name, value in wishes.items():
+            if name not in MAY_DIFFER and value != saved[name]:
+                option = {"boxes": "box", "changes": "set"}.get(name, name)
+                raise ValueError(f"--resume goes on with --{option} {saved[name]} as it began, got {value}")
+        return cls(**{**saved, **wishes})
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a watcher is told: ``step`` is "compiling", "catching up" or "tracking"."""
+
+    step: str
+    done: int = 0
+    total: int | None = None
+    records: Sequence[Record] = ()
+
+
+class Halt:
+    """A wish to stop after the frame in hand; :meth:`ask` may be called from a signal handler."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.also: Callable[[], None] = lambda: None
+
+    def ask(self) -> None:
+        """Stop soon."""
+        self.asked = True
+        self.also()
+
+
+def follow(
+    job: Job,
+    out: Path,
+    *,
+    checkpoint: Checkpoint | None = None,
+    watch: Callable[[Progress], None] = lambda _: None,
+    halt: Halt | None = None,
+) -> dict[str, Any]:
+    """Do a job, from the beginning or from a checkpoint, and return the summary that is also on disk."""
+    job.check()
+    check_folder(out)
+    halt = halt or Halt()
+    with open_source(job.source) as source:
+        halt.also = source.stop
+        frames = islice(source, job.start, job.stop)
+        first = _first(frames, job, source)
+        job = replace(job, boxes=[check_box(box, first.image.shape).to_xywh() for box in job.boxes])
+        if checkpoint is not None:
+            _check_same_run(checkpoint, job, source, first)
+        watch(Progress("compiling"))
+        _compile(job.config(), first, Box(*job.boxes[0]))
+        if halt.asked:
+            raise KeyboardInterrupt  # nothing has been written yet
+        run = _Run(job, out, source, first, checkpoint, watch)
+        return run.through(chain([first], frames), halt)
+
+
+class _Run:
+    """One job under way: it owns the trackers, the open files and the counts."""
+
+    def __init__(
+        self,
+        job: Job,
+        out: Path,
+        source: Source,
+        first: Frame,
+        checkpoint: Checkpoint | None,
+        watch: Callable[[Progress], None],
+    ) -> None:
+        self.job, self.out, self.source, self.watch = job, out, source, watch
+        self.checksum, self.total = _checksum(first), _length(source, job)
+        self.frames, self.busy = 0, 0.0
+        self.saved_frames, self.saved_at = 0, float("-inf")
+        self.tally = Tally(len(job.boxes))
+        self.earlier: list[Record] = []  # of a resumed run: shown again, not followed again
+        if checkpoint is None:
+            discard_checkpoint(out)
+            self.results = ResultFolder.create(out, len(job.boxes))
+            self.trackers = _new_trackers(job)
+        else:
+            self.busy, self.saved_frames = checkpoint.busy, checkpoint.frames
+            self.trackers = checkpoint.trackers(out)
+            self.results, self.earlier = ResultFolder.reopen(out, len(job.boxes), checkpoint.frames)
+        self.video = VideoWriter(out / VIDEO, source.size, source.fps) if job.video else None
+        write_summary(out, self.summary("running", None))
+
+    def through(self, frames: Iterable[Frame], halt: Halt) -> dict[str, Any]:
+        """Follow the targets to the end, or until asked to halt, or until the source fails."""
+        try:
+            for frame in frames:
+                self._take(frame)
+                if halt.asked:
+                    break
+        except (OSError, ValueError) as error:
+            self._finish("ended early", str(error))
+            raise
+        if halt.asked:
+            self._save()
+            return self._finish("interrupted", self.source.notice)
+        if self.frames >= self.saved_frames:
+            discard_checkpoint(self.out)
+        return self._finish("ended early" if self.source.ended_early else "done", self.source.notice)
+
+    def _take(self, frame: Frame) -> None:
+        begin = self.frames * len(self.trackers)
+        records = self.earlier[begin : begin + len(self.trackers)]
+        step = "catching up" if records else "tracking"
+        if not records:
+            records = self._track(frame)
+            self.results.add(records)
+        self.frames += 1
+        self.tally.add(records)
+        if self.video is not None:
+            marks = [Mark(each.box, each.target, each.score, each.state) for each in records]
+            self.video.write(draw(frame.image, marks), frame.time)
+        if time.monotonic() - self.saved_at > SECONDS_BETWEEN_CHECKPOINTS:
+            self._save()
+        self.watch(Progress(step, self.frames, self.total, records))
+
+    def _track(self, frame: Frame) -> list[Record]:
+        if self.frames == 0:
+            return [self._init(frame, target) for target in range(1, len(self.trackers) + 1)]
+        started = time.perf_counter()
+        estimates = [tracker.update(frame.image) for tracker in self.trackers]
+        self.busy += time.perf_counter() - started
+        return [
+            Record(frame.index, frame.time, target, each.box, each.score, each.state)
+            for target, each in enumerate(estimates, 1)
+        ]
+
+    def _init(self, frame: Frame, target: int) -> Record:
+        box = Box(*self.job.boxes[target - 1])
+        self.trackers[target - 1].init(frame.image, box)
+        return Record(frame.index, frame.time, target, box, 1.0, "tracking")
+
+    def _save(self) -> None:
+        """Keep a checkpoint, unless there is one of this frame or, while catching up, of a later one."""
+        self.saved_at = time.monotonic()
+        if self.frames > self.saved_frames and not self.source.live:
+            point = Checkpoint(
+                job=self.job.to_dict(), frames=self.frames, busy=self.busy, first_frame=self.checksum
+            )
+            point.save(self.out, self.trackers)
+            self.saved_frames = self.frames
+
+    def _finish(self, status: str, notice: str | None) -> dict[str, Any]:
+        self.results.close()
+        if self.video is not None:
+            self.video.close()
+        summary = self.summary(status, notice)
+        write_summary(self.out, summary)
+        return summary
+
+    def summary(self, status: str, notice: str | None) -> dict[str, Any]:
+        """Say what was asked for and what came of it."""
+        usual = preset(self.job.preset).to_dict()
+        frames = max(self.frames, self.saved_frames)
+        return {
+            "version": version("metrack"),
+            "status": status,
+            "notice": notice,
+            "source": without_password(self.job.source),
+            "live": self.source.live,
+            "size": list(self.source.size),
+            "fps": self.source.fps,
+            "start": self.job.start,
+            "frames": frames,
+            "targets": self.tally.targets(self.job.boxes),
+            "preset": self.job.preset,
+            "changed": {k: v for k, v in self.job.config().to_dict().items() if v != usual[k]},
+            "seed": self.job.seed,
+            "tracker_fps": round((frames - 1) / self.busy, 2) if self.busy > 0 else None,
+        }
+
+
+def _first(frames: Iterator[Frame], job: Job, source: Source) -> Frame:
+    first = next(frames, None)
+    if first is None:
+        count = "fewer" if source.frames is None else source.frames
+        raise ValueError(
+            f"--start must be a frame of {source.name}, which has {count} frames, got {job.start}"
+        )
+    return first
+
+
+def _check_same_run(checkpoint: Checkpoint, job: Job, source: Source, first: Frame) -> None:
+    if source.live:
+        raise ValueError(f"--resume needs a recording, but {source.name} is live")
+    if job.stop is not None and job.stop - job.start < checkpoint.frames:
+        raise ValueError(f"--stop must leave the {checkpoint.frames} frames followed so far, got {job.stop}")
+    if checkpoint.first_frame != _checksum(first):
+        raise ValueError(
+            f"--resume needs the SOURCE it began with, but {source.name} begins with another frame"
+        )
+
+
+def _checksum(frame: Frame) -> int:
+    return zlib.crc32(frame.image.tobytes())
+
+
+def _length(source: Source, job: Job) -> int | None:
+    ends = [end for end in (source.frames, job.stop) if end is not None]
+    return min(ends) - job.start if ends else None
+
+
+def _new_trackers(job: Job) -> list[Tracker]:
+    """One tracker per target; the first takes the seed itself, so that the library gives the same boxes."""
+    seeds = [job.seed] + [
+        int(np.random.SeedSequence([job.seed, target]).generate_state(1)[0])
+        for target in range(2, len(job.boxes) + 1)
+    ]
+    return [Tracker(job.config(), seed=seed) for seed in seeds]
+
+
+def _compile(config: TrackerConfig, frame: Frame, box: Box) -> None:
+    """Follow nothing for a moment, with little memory so that it fills up: now every kernel is compiled."""
+    tracker = Tracker(config.replace({"memory.size": 8, "motion.particles": 32}))
+    tracker.init(frame.image, box)
+    for _ in range(3):
+        tracker.update(frame.image)

@@ -1,0 +1,1 @@
+"""Learning the metric in which appearances are compared."""

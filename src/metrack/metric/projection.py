@@ -1,0 +1,91 @@
+"""Keeping a metric positive.
+
+A passive-aggressive step subtracts as well as adds, so nothing stops the metric from becoming indefinite, and then
+distances are negative and reconstruction errors have no minimum. Three remedies: :func:`limit_pull` weakens what a
+round subtracts just enough, which costs one Cholesky factorisation; :func:`raise_eigenvalues` repairs afterwards,
+which costs an eigendecomposition; :func:`learn_round_projected` repairs after every single step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, eigh, lapack
+
+from metrack.metric.proximity import SMALLEST_DIRECTION, Ints
+
+Matrix = NDArray[np.float32]
+
+LARGEST_LOSS = 0.9  # of its length (squared, in the pushed metric) is what a direction may lose in one round
+
+
+def limit_pull(metric: Matrix, push: Matrix, pull: Matrix, floor: float) -> Matrix:
+    """Weaken ``pull`` so that ``metric + push' push - pull' pull`` keeps its eigenvalues above ``floor``.
+
+    With ``P = metric + push' push - floor I`` positive definite, the result is positive definite if and only if
+    all eigenvalues of the m x m matrix ``pull P^-1 pull'`` are below one. Those above :data:`LARGEST_LOSS` are
+    brought down to it, the others left alone.
+
+    Parameters
+    ----------
+    metric : (D, D)    M, eigenvalues above ``floor``
+    push : (m, D)      rows whose outer products are added
+    pull : (m, D)      rows whose outer products are to be subtracted
+
+    Returns
+    -------
+    mix : (k, m)       subtract ``(mix pull)' (mix pull)`` instead; the identity where nothing is at risk
+    """
+    P = metric + push.T @ push
+    P.flat[:: len(P) + 1] -= np.float32(floor)
+    C, failed = lapack.spotrf(P.T, lower=1, clean=0, overwrite_a=1)
+    if failed:  # rounding has brought the metric down to the floor: only adding is safe
+        return np.zeros((0, len(pull)), np.float32)
+    W = blas.strsm(1.0, C, pull.T, lower=1)  # (D, m)
+    values, vectors = eigh(W.T @ W, driver="evd", check_finite=False)
+    kept = np.sqrt(LARGEST_LOSS / np.maximum(values, LARGEST_LOSS))  # (m,) of each direction's length
+    mix: Matrix = (vectors * kept.astype(np.float32)).T
+    return mix
+
+
+def raise_eigenvalues(matrix: Matrix, floor: float) -> Matrix:
+    """Return the nearest symmetric matrix (Frobenius norm) whose eigenvalues are at least ``floor``.
+
+    >>> raise_eigenvalues(np.diag([2.0, -1.0]).astype("f4"), 0.5).tolist()
+    [[2.0, 0.0], [0.0, 0.5]]
+    """
+    symmetric = (matrix + matrix.T) / 2
+    values, vectors = eigh(symmetric, driver="evd", check_finite=False)
+    low = values < floor
+    missing = vectors[:, low] * np.sqrt(floor - values[low])  # (D, number of low eigenvalues)
+    raised: Matrix = symmetric + missing @ missing.T
+    return raised
+
+
+def learn_round_projected(
+    metric: Matrix, samples: Matrix, triplets: Ints, margin: float, step_limit: float, floor: float
+) -> tuple[Matrix, int]:
+    """Run the passive-aggressive steps of one round with a projection after each; slow, for comparison.
+
+    Returns the new metric and the number of steps taken. Takes the same triplets as
+    :func:`metrack.metric.proximity.learn_round`, but needs the samples (n, D) themselves.
+    """
+    taken = 0
+    for p, q, r in triplets:
+        a_near, a_far = samples[p] - samples[q], samples[p] - samples[r]
+        hinge = margin + a_near @ metric @ a_near - a_far @ metric @ a_far
+        size = (a_far @ a_far) ** 2 - 2 * (a_far @ a_near) ** 2 + (a_near @ a_near) ** 2
+        if hinge > 0 and size > SMALLEST_DIRECTION and step_limit > 0:
+            step = np.float32(min(step_limit, hinge / size))
+            metric = metric + step * (np.outer(a_far, a_far) - np.outer(a_near, a_near))
+            if not _is_above(metric, floor):
+                metric = raise_eigenvalues(metric, floor)
+            taken += 1
+    return metric, taken
+
+
+def _is_above(matrix: Matrix, floor: float) -> bool:
+    """Whether all eigenvalues exceed ``floor``: whether a Cholesky factorisation exists, the cheapest way to know."""
+    shifted = np.array(matrix, order="F")
+    shifted.flat[:: len(shifted) + 1] -= np.float32(floor)
+    return not lapack.spotrf(shifted, lower=1, clean=0, overwrite_a=1)[1]

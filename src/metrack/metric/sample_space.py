@@ -1,0 +1,103 @@
+"""Remembered samples, and the metric as they see it.
+
+Learning and scoring need the samples mostly through inner products, so those are kept: ``gram`` between all pairs of
+samples, ``weighted`` the same in the metric. Rows ``[0, capacity)`` are foreground, ``[capacity, 2 * capacity)``
+background; rows that hold nothing yet are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas
+
+Ints = NDArray[np.int64]
+Matrix = NDArray[np.float32]
+
+FOREGROUND, BACKGROUND = 0, 1
+
+
+class SampleSpace:
+    """Samples of two classes, the metric M, and their Gram matrices, kept in step with each other."""
+
+    def __init__(self, dimension: int, capacity: int) -> None:
+        self.metric: Matrix = np.eye(dimension, dtype=np.float32)
+        self.counts = [0, 0]
+        self._allocate(capacity)
+
+    def _allocate(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.samples: Matrix = np.zeros((2 * capacity, len(self.metric)), np.float32)
+        self.gram: Matrix = np.zeros((2 * capacity, 2 * capacity), np.float32)
+        self.weighted: Matrix = np.zeros((2 * capacity, 2 * capacity), np.float32)
+
+    def block(self, label: int) -> slice:
+        """Rows of a class that hold a sample."""
+        return slice(label * self.capacity, label * self.capacity + self.counts[label])
+
+    def row_numbers(self, label: int) -> Ints:
+        """The same rows as numbers."""
+        block = self.block(label)
+        return np.arange(block.start, block.stop)
+
+    def put(self, slots: tuple[Ints, Ints], samples: tuple[Matrix, Matrix]) -> None:
+        """Write foreground and background samples ``(k, D)`` into slots ``(k,)``, replacing or extending."""
+        counts = [max(n, int(s.max(initial=-1)) + 1) for n, s in zip(self.counts, slots, strict=True)]
+        if max(counts) > self.capacity:
+            self._grow(max(counts))
+        self.counts = counts
+        rows = np.concatenate([slots[FOREGROUND], slots[BACKGROUND] + self.capacity])
+        new = np.concatenate(samples)
+        self.samples[rows] = new
+        products = np.concatenate([new, new @ self.metric]) @ self.samples.T  # (2 k, n)
+        for matrix, part in zip((self.gram, self.weighted), np.split(products, 2), strict=True):
+            matrix[rows] = part
+            matrix[:, rows] = part.T
+
+    def change_metric(self, push: Matrix, pull: Matrix, seen_push: Matrix, seen_pull: Matrix) -> None:
+        """Add ``push' push - pull' pull`` to the metric, and what follows from it to the weighted Gram matrix.
+
+        ``push`` and ``pull`` are ``(m, D)``; ``seen_*`` are their inner products ``(m, n)`` with all samples.
+        """
+        _add_outer(self.metric, push, pull)
+        _add_outer(self.weighted, seen_push, seen_pull)
+
+    def set_metric(self, metric: Matrix) -> None:
+        """Replace the metric and form the weighted Gram matrix anew."""
+        self.metric = metric
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Form both Gram matrices anew from the samples and the metric, dropping accumulated rounding."""
+        self.metric = (self.metric + self.metric.T) / 2
+        np.matmul(self.samples, self.samples.T, out=self.gram)
+        np.matmul(self.samples @ self.metric, self.samples.T, out=self.weighted)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the state as named arrays."""
+        matrices = {k: getattr(self, k) for k in ("metric", "samples", "gram", "weighted")}
+        return {**matrices, "counts": np.array(self.counts)}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the state that :meth:`to_arrays` returned."""
+        self.capacity = len(arrays["samples"]) // 2
+        self.counts = [int(n) for n in arrays["counts"]]
+        self.metric, self.samples = arrays["metric"], arrays["samples"]
+        self.gram, self.weighted = arrays["gram"], arrays["weighted"]
+
+    def _grow(self, needed: int) -> None:
+        kept = [self.samples[self.block(label)] for label in (FOREGROUND, BACKGROUND)]
+        self._allocate(max(needed, 2 * self.capacity))
+        for label, samples in enumerate(kept):
+            self.samples[label * self.capacity : label * self.capacity + len(samples)] = samples
+        self.refresh()
+
+
+def _add_outer(symmetric: Matrix, plus: Matrix, minus: Matrix) -> None:
+    """``symmetric += plus' plus - minus' minus`` in place; the rows of plus and minus are vectors."""
+    left, right = np.concatenate([plus, -minus]), np.concatenate([plus, minus])
+    if len(left):
+        blas.sgemm(1.0, left.T, right.T, beta=1.0, c=symmetric.T, trans_b=1, overwrite_c=1)

@@ -1,0 +1,38 @@
+"""A cloud of particles that have been looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack.box import Floats
+from metrack.motion.random_walk import States
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """States ``(N, 3)``, their boxes ``(N, 4)``, residual energies ``(N,)`` and scores ``(N,)``, row by row."""
+
+    states: States
+    boxes: Floats
+    theta_f: NDArray[np.float32]
+    theta_b: NDArray[np.float32]
+    scores: NDArray[np.float64]
+
+    def __add__(self, other: Self) -> Self:
+        """Both clouds, one after the other."""
+        names = [each.name for each in fields(self)]
+        return type(self)(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+
+    @property
+    def best(self) -> int:
+        """The particle with the highest score."""
+        return int(np.argmax(self.scores))
+
+    def weights(self, sharpness: float) -> NDArray[np.float64]:
+        """Posterior weights: the score to a power, summing to one."""
+        weights: NDArray[np.float64] = (self.scores / self.scores.max()) ** sharpness
+        return weights / weights.sum()

@@ -1,0 +1,64 @@
+"""How the target may move from one frame to the next: a Gaussian random walk in x, y and log-scale.
+
+A state is ``(centre x, centre y, log-scale)``, the scale being relative to the first box; many states are rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack.box import Box, Floats
+from metrack.checks import SMALLEST_SIDE
+from metrack.config import MotionConfig
+
+States = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where states may be: centres in the frame, sizes from the smallest useful to the frame's own."""
+
+    width: float  # of the target at scale 1
+    height: float
+    frame_width: float
+    frame_height: float
+
+    @classmethod
+    def around(cls, box: Box, frame_shape: tuple[int, ...]) -> Self:
+        """Bounds for a target that starts as ``box`` in frames of that shape."""
+        return cls(box.w, box.h, frame_shape[1], frame_shape[0])
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the fields, for saving."""
+        return dataclasses.asdict(self)
+
+    def clip(self, states: States) -> States:
+        """Bring states back inside."""
+        smallest = np.log(SMALLEST_SIDE / min(self.width, self.height))
+        largest = np.log(max(self.frame_width / self.width, self.frame_height / self.height))
+        low = [0.0, 0.0, min(smallest, 0.0)]
+        high = [self.frame_width, self.frame_height, max(largest, 0.0)]
+        clipped: States = np.clip(states, low, high)
+        return clipped
+
+    def to_boxes(self, states: States) -> Floats:
+        """Boxes ``(N, 4)`` of states ``(N, 3)``."""
+        size = np.exp(states[:, 2:]) * (self.width, self.height)
+        return np.hstack([states[:, :2] - size / 2, size])
+
+    def to_state(self, box: Box) -> States:
+        """State ``(3,)`` of a box, whose scale is taken from its area."""
+        return np.array([*box.centre, 0.5 * np.log(box.area / (self.width * self.height))])
+
+
+def step(
+    rng: np.random.Generator, states: States, config: MotionConfig, bounds: Bounds, shorten: float = 1.0
+) -> States:
+    """Move every state by its own random step, whose spread is that of the configuration over ``shorten``."""
+    spread = np.array([config.shift_std, config.shift_std, config.scale_std]) / shorten
+    return bounds.clip(states + rng.standard_normal(states.shape) * spread)

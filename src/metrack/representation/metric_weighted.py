@@ -1,0 +1,98 @@
+"""How well remembered samples explain a candidate, measured in the learned metric.
+
+For a candidate y, the samples P of one class as columns, and the metric M,
+
+    theta(y) = min over x of (y - P x)' M (y - P x) + ridge |x|^2,
+
+reached at ``x = (P' M P + ridge I)^-1 P' M y`` (paper: Algorithm 1, where the ridge is 0 and a singular matrix is
+pseudo-inverted; docs/deviations.md says why there is a ridge). All candidates of a frame share one factorisation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, eigh, lapack
+
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Triangle:
+    """A positive definite Gram matrix ready for solving: ``matrix = lower lower'``."""
+
+    lower: Matrix
+
+    def explained(self, products: Matrix) -> Matrix:
+        """``b' matrix^-1 b`` for each row b of products ``(N, n)``, which is overwritten."""
+        solved = blas.strsm(1.0, self.lower, products.T, lower=1, overwrite_b=1)  # (n, N)
+        energy: Matrix = np.einsum("kn,kn->n", solved, solved)
+        return energy
+
+
+@dataclass(frozen=True, slots=True)
+class PseudoInverse:
+    """Any other symmetric matrix: its pseudo-inverse is ``half diag(signs) half'``."""
+
+    half: Matrix
+    signs: Matrix
+
+    def explained(self, products: Matrix) -> Matrix:
+        """``b' matrix^+ b`` for each row b of products ``(N, n)``."""
+        energy: Matrix = np.square(products @ self.half) @ self.signs
+        return energy
+
+
+def factorise(weighted: Matrix, ridge: float) -> Triangle | PseudoInverse:
+    """Make the metric-weighted Gram matrix ``(n, n)`` of a class ready for solving.
+
+    The ridge is in units of the matrix's mean diagonal. Directions that rounding could have made are left out.
+    """
+    damped = np.array(weighted.T, order="F")  # the same symmetric matrix, in LAPACK's order
+    diagonal = np.einsum("ii->i", damped)
+    diagonal += np.float32(ridge * max(float(diagonal.sum()), 0.0))
+    tolerance = float(np.finfo(np.float32).eps) * len(damped) * float(np.abs(diagonal).max())
+    lower, failed = lapack.spotrf(damped, lower=1, clean=0, overwrite_a=0)
+    if not failed and float(np.diagonal(lower).min()) ** 2 > tolerance:
+        return Triangle(lower)
+    values, vectors = eigh(damped.astype(np.float64), driver="evd", check_finite=False)
+    kept = np.abs(values) > tolerance
+    half = vectors[:, kept] / np.sqrt(np.abs(values[kept]))
+    return PseudoInverse(half.astype(np.float32), np.sign(values[kept]).astype(np.float32))
+
+
+def residual_energy(templates: Matrix, candidates: Matrix, metric: Matrix, ridge: float) -> Matrix:
+    """How badly each candidate is explained by the templates: theta, at least 0.
+
+    Parameters
+    ----------
+    templates : (n, D)      one remembered appearance per row
+    candidates : (N, D)     one descriptor per row
+    metric : (D, D)         M, symmetric
+    ridge : float           in units of the mean diagonal of the Gram matrix
+
+    Returns
+    -------
+    theta : (N,)            0 means that a mixture of templates explains the candidate exactly
+    """
+    P, Y, M = templates, candidates, metric
+    YM = Y @ M  # (N, D)
+    explained = factorise(P @ M @ P.T, ridge).explained(YM @ P.T)
+    theta: Matrix = np.maximum(np.einsum("nd,nd->n", YM, Y) - explained, 0.0)
+    return theta
+
+
+def score(
+    theta_f: Matrix, theta_b: Matrix, gamma_f: float, gamma_b: float, rho: float
+) -> NDArray[np.float64]:
+    """Similarity to the foreground rather than the background, in [0, 1] (paper: eq. 3).
+
+    >>> score(np.array([0.0]), np.array([np.inf]), 1, 1, 0.1).round(3)
+    array([0.731])
+    """
+    foreground = np.exp(-np.asarray(theta_f, np.float64) / gamma_f)
+    background = np.exp(-np.asarray(theta_b, np.float64) / gamma_b)
+    similarity: NDArray[np.float64] = 1.0 / (1.0 + np.exp(rho * background - foreground))
+    return similarity

@@ -1,0 +1,226 @@
+"""The folder in which a run leaves its results, written as they come.
+
+After any frame, also when the process is killed there, every finished line is on disk. A folder is ours if
+its ``summary.json`` says so; ours are written over file by file, anybody else's are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+from metrack.frames.formats import CSV_HEADER, Record, read_jsonl, to_csv_line, to_json_line, to_otb_line
+from metrack.tracker import Tracker
+
+TRAJECTORY, TABLE, SUMMARY, VIDEO = "trajectory.jsonl", "boxes.csv", "summary.json", "tracked.mp4"
+RESUME = "resume"  # a folder inside ours, gone when the run is done
+
+
+def check_folder(path: Path) -> None:
+    """Refuse an output folder that cannot be written or is somebody else's, without touching anything."""
+    if path.is_dir():
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise ValueError(f"--out must be a folder that can be written, got {str(path)!r}")
+        if any(path.iterdir()) and not _is_ours(path):
+            raise ValueError(
+                f"--out must be new, empty or an earlier metrack result, but {str(path)!r} is neither"
+            )
+        return
+    parent = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise ValueError(f"--out must be a folder that can be made, but {str(parent)!r} does not allow it")
+
+
+def claim_folder(path: Path, status: str = "running") -> None:
+    """Make the folder and mark it as ours."""
+    check_folder(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        write_summary(path, {"status": status})
+    except OSError as error:
+        raise ValueError(
+            f"--out must be a folder that can be made, got {str(path)!r} ({error.strerror})"
+        ) from None
+
+
+def write_summary(folder: Path, values: Mapping[str, Any]) -> None:
+    """Replace ``summary.json`` in one step."""
+    write_json(folder / SUMMARY, {"program": "metrack", **values})
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Write a JSON file so that readers see the old one or the new one, never half of it."""
+    replace_text(path, json.dumps(values, indent=2, allow_nan=False) + "\n")
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace a text file in one step."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(part, path)
+
+
+class ResultFolder:
+    """The growing text results of a run: one call of :meth:`add` per frame."""
+
+    def __init__(self, path: Path, targets: int) -> None:
+        self.path = path
+        self._trajectory = _appending(path / TRAJECTORY)
+        self._table = _appending(path / TABLE)
+        self._boxes = [_appending(path / name) for name in box_files(targets)]
+
+    @classmethod
+    def create(cls, path: Path, targets: int) -> Self:
+        """Claim a folder and begin anew in it; files of ours from an earlier run go, all others stay."""
+        claim_folder(path)
+        for old in [path / TRAJECTORY, path / TABLE, path / VIDEO, *path.glob("boxes*.txt")]:
+            old.unlink(missing_ok=True)
+        (path / TABLE).write_text(CSV_HEADER + "\n")
+        return cls(path, targets)
+
+    @classmethod
+    def reopen(cls, path: Path, targets: int, frames: int) -> tuple[Self, list[Record]]:
+        """Cut the results back to their first frames, to go on from there; also return what they hold."""
+        for name, lines in [(TRAJECTORY, frames * targets), (TABLE, frames * targets + 1)]:
+            _keep_lines(path / name, lines)
+        for name in box_files(targets):
+            _keep_lines(path / name, frames)
+        return cls(path, targets), read_jsonl(path / TRAJECTORY)
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Write down one frame: one record per target, in the order of the targets."""
+        self._trajectory.write("".join(f"{to_json_line(record)}\n" for record in records))
+        self._table.write("".join(f"{to_csv_line(record)}\n" for record in records))
+        for file, record in zip(self._boxes, records, strict=True):
+            file.write(f"{to_otb_line(record.box)}\n")
+        for file in self._files():
+            file.flush()
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files():
+            file.close()
+
+    def _files(self) -> list[TextIO]:
+        return [self._trajectory, self._table, *self._boxes]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Tally:
+    """What the summary says of every target: how often each state, and the mean score."""
+
+    def __init__(self, targets: int) -> None:
+        self._states: list[Counter[str]] = [Counter() for _ in range(targets)]
+        self._scores = [0.0] * targets
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Count one frame."""
+        for record in records:
+            self._states[record.target - 1][record.state] += 1
+            self._scores[record.target - 1] += record.score
+
+    def targets(self, boxes: Sequence[Sequence[float]]) -> list[dict[str, Any]]:
+        """Return one entry per target, beside the box it was given."""
+        return [
+            {
+                "target": number,
+                "box": list(box),
+                "states": dict(states),
+                "mean_score": round(total / states.total(), 4) if states else None,
+            }
+            for number, (box, states, total) in enumerate(
+                zip(boxes, self._states, self._scores, strict=True), 1
+            )
+        ]
+
+
+def box_files(targets: int) -> list[str]:
+    """Name the OTB files: a format that knows one target per file."""
+    return ["boxes.txt"] if targets == 1 else [f"boxes_{number + 1}.txt" for number in range(targets)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """Where a run stood: a small JSON file beside one tracker state per target, in the folder ``resume``.
+
+    The states are written first, under names that hold the frame number, and count only once the JSON file
+    names that number, so that a kill at any moment leaves the last whole checkpoint.
+
+    ``job`` are its options, ``frames`` how many frames it had followed, ``busy`` the seconds its trackers had
+    taken, ``first_frame`` a checksum of the frame it began with.
+    """
+
+    job: dict[str, Any]
+    frames: int
+    busy: float
+    first_frame: int
+
+    def save(self, out: Path, trackers: Sequence[Tracker]) -> None:
+        """Write the checkpoint, then drop the one before it."""
+        folder = out / RESUME
+        folder.mkdir(exist_ok=True)
+        kept = {self._state(folder, target) for target in range(1, len(trackers) + 1)}
+        for target, tracker in enumerate(trackers, 1):
+            tracker.save(self._state(folder, target))
+        write_json(folder / "checkpoint.json", asdict(self))
+        for old in set(folder.glob("state_*")) - kept:
+            old.unlink()
+
+    @classmethod
+    def load(cls, out: Path) -> Self:
+        """Read the checkpoint of a result folder."""
+        try:
+            return cls(**json.loads((out / RESUME / "checkpoint.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            raise ValueError(
+                f"--resume needs an interrupted run, but there is none in {str(out)!r}"
+            ) from None
+
+    def trackers(self, out: Path) -> list[Tracker]:
+        """Bring the trackers back as they were."""
+        return [
+            Tracker.load(self._state(out / RESUME, number + 1)) for number in range(len(self.job["boxes"]))
+        ]
+
+    def _state(self, folder: Path, target: int) -> Path:
+        return folder / f"state_{target}_{self.frames}.npz"
+
+
+def discard_checkpoint(out: Path) -> None:
+    """Remove what only a resumed run would need."""
+    shutil.rmtree(out / RESUME, ignore_errors=True)
+
+
+def _appending(path: Path) -> TextIO:
+    return path.open("a", encoding="utf-8", newline="\n")
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        summary = json.loads((path / SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(summary, dict) and summary.get("program") == "metrack"
+
+
+def _keep_lines(path: Path, count: int) -> None:
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    except OSError:
+        lines = []
+    if len(lines) < count:
+        raise ValueError(
+            f"--resume needs the results so far, but {str(path)!r} has {len(lines)} of {count} lines"
+        )
+    replace_text(path, "".join(f"{line}\n" for line in lines[:count]))

@@ -1,0 +1,180 @@
+"""The tracker: predict, look, score, estimate, learn, once per frame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack import state_file
+from metrack.appearance import Appearance
+from metrack.box import Box, Floats
+from metrack.checks import Frame, check_box, check_frame, check_seed
+from metrack.confidence import Presence
+from metrack.config import TrackerConfig, preset
+from metrack.estimate import Estimate, Info
+from metrack.features.extractor import Describe, Extractor
+from metrack.memory.training_boxes import background_boxes, foreground_boxes
+from metrack.motion.cloud import Cloud
+from metrack.motion.random_walk import Bounds, States, step
+from metrack.motion.resampling import effective_size, systematic
+from metrack.representation.metric_weighted import score
+from metrack.stopwatch import Stopwatch
+from metrack.threads import one_blas_thread
+
+
+class Tracker:
+    """Follows one target from a single box.
+
+    Parameters
+    ----------
+    preset : name of a preset, or a configuration of your own
+    seed : everything random in the tracker follows from it
+
+    >>> from metrack.synth import builtin_clip
+    >>> clip = builtin_clip(frames=60, occlusion=False, departure=False)
+    >>> tracker = Tracker(seed=1)
+    >>> tracker.init(clip[0], clip.first_box)
+    >>> estimate = tracker.update(clip[1])
+    >>> estimate.state, estimate.box.iou(clip.truth[1].box) > 0.5
+    ('tracking', True)
+    """
+
+    def __init__(self, preset: str | TrackerConfig = "default", *, seed: int = 0) -> None:
+        self.config = _configuration(preset)
+        self.seed = check_seed(seed)
+        self._extractor = Extractor(self.config.features)
+        self._shape: tuple[int, ...] | None = None
+
+    def init(self, frame: Frame, box: Box | tuple[float, float, float, float]) -> None:
+        """Start on the target that ``box`` (x, y, w, h) marks in ``frame``; may be called again at any time."""
+        frame = check_frame(frame)
+        first = check_box(box, frame.shape)
+        self._shape = frame.shape
+        self._rng = np.random.default_rng(self.seed)
+        self._bounds = Bounds.around(first, frame.shape)
+        self._survivors: States = np.tile(self._bounds.to_state(first), (self.config.motion.explorers, 1))
+        self._box = first
+        self._frame = 0
+        self._presence = Presence()
+        self._appearance = Appearance(self.config, self._extractor.dimension)
+        with one_blas_thread():
+            self._learn(self._look(frame, np.array([first.to_xywh()])))
+
+    def update(self, frame: Frame) -> Estimate:
+        """Find the target in the next frame. A best-guess box is always given, also when the target is gone."""
+        if self._shape is None:
+            raise ValueError("update needs a target: call init(frame, box) first")
+        frame = check_frame(frame, like=self._shape)
+        watch = Stopwatch()
+        self._frame += 1
+        motion = self.config.motion
+        with one_blas_thread():
+            explored = step(self._rng, self._survivors, motion, self._bounds)
+            describe = self._look(frame, self._bounds.to_boxes(explored))
+            watch.lap("look")
+            cloud = self._observe(describe, explored)
+            cloud += self._observe(describe, self._refine(cloud))
+            watch.lap("score")
+            best, weights = cloud.best, cloud.weights(motion.sharpness)
+            self._box = Box(*cloud.boxes[best].tolist())
+            state = self._presence.judge(float(cloud.theta_f[best]))
+            self._survivors = cloud.states[systematic(self._rng, weights, len(explored))]
+            watch.lap("estimate")
+            self._learn(describe)
+            watch.lap("learn")
+        return Estimate(self._box, float(cloud.scores[best]), state, self._info(cloud, weights, watch))
+
+    def _observe(self, describe: Describe, states: States) -> Cloud:
+        """Look at states: how well they are explained by foreground and background, and their score."""
+        boxes = self._bounds.to_boxes(states)
+        theta_f, theta_b = self._appearance.energies(describe(boxes))
+        settings = self.config.representation
+        scores = score(theta_f, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
+        return Cloud(states, boxes, theta_f, theta_b, scores)
+
+    def _refine(self, cloud: Cloud) -> States:
+        """Draw the rest of the particles around the promising ones, with shorter steps."""
+        motion = self.config.motion
+        weights = cloud.weights(motion.sharpness)
+        parents = systematic(self._rng, weights, motion.particles - len(cloud.states))
+        return step(self._rng, cloud.states[parents], motion, self._bounds, shorten=motion.refinement)
+
+    def _info(self, cloud: Cloud, weights: NDArray[np.float64], watch: Stopwatch) -> Info:
+        return Info(
+            particles=cloud.boxes,
+            weights=weights,
+            theta_f=cloud.theta_f,
+            theta_b=cloud.theta_b,
+            effective_size=effective_size(weights),
+            steps_taken=self._appearance.steps_taken,
+            seconds=watch.laps,
+        )
+
+    def _look(self, frame: Frame, boxes: Floats) -> Describe:
+        """Prepare the part of the frame that holds the boxes and every training box around any of them."""
+        reach = self.config.memory.negative_outer
+        low = (boxes[:, :2] - boxes[:, 2:] * reach).min(axis=0)
+        high = (boxes[:, :2] + boxes[:, 2:] * (1 + reach)).max(axis=0)
+        zoom = self.config.features.base_size / float(np.sqrt(self._box.area))
+        return self._extractor.look(frame, Box(*low.tolist(), *(high - low).tolist()), zoom)
+
+    def _learn(self, describe: Describe) -> None:
+        """Take the samples around the estimate into memory, and learn from them."""
+        memory = self.config.memory
+        boxes = np.vstack(
+            [foreground_boxes(self._rng, self._box, memory), background_boxes(self._rng, self._box, memory)]
+        )
+        samples = describe(boxes)
+        self._appearance.learn(
+            self._rng, self._frame, samples[: memory.positives], samples[memory.positives :]
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything the next frame needs to an ``.npz`` file (no pickle)."""
+        if self._shape is None:
+            raise ValueError("save needs a target: call init(frame, box) first")
+        meta = {
+            "config": self.config.to_dict(),
+            "seed": self.seed,
+            "rng": self._rng.bit_generator.state,
+            "shape": list(self._shape),
+            "bounds": self._bounds.to_dict(),
+            "box": list(self._box.to_xywh()),
+            "frame": self._frame,
+            "presence": self._presence.to_dict(),
+        }
+        state_file.write(Path(path), meta, {"survivors": self._survivors, **self._appearance.to_arrays()})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file made by :meth:`save` and go on exactly where it stopped."""
+        meta, arrays = state_file.read(Path(path))
+        tracker = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"])
+        tracker._restore(meta, arrays)
+        return tracker
+
+    def _restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._shape = tuple(meta["shape"])
+        self._rng = np.random.default_rng()
+        self._rng.bit_generator.state = meta["rng"]
+        self._bounds = Bounds(**meta["bounds"])
+        self._box = Box(*meta["box"])
+        self._frame = meta["frame"]
+        self._presence = Presence(**meta["presence"])
+        self._survivors = arrays["survivors"]
+        self._appearance = Appearance(self.config, self._extractor.dimension)
+        with one_blas_thread():
+            self._appearance.restore(arrays)
+
+
+def _configuration(chosen: str | TrackerConfig) -> TrackerConfig:
+    if isinstance(chosen, TrackerConfig):
+        return chosen
+    if isinstance(chosen, str):
+        return preset(chosen)
+    raise ValueError(f"preset must be a name or a TrackerConfig, got {type(chosen).__name__}")
