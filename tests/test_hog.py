@@ -17,11 +17,12 @@ from reference import hog as reference
 # whole window, in single precision, so what rounding leaves of it goes with window area / cell area; the
 # polynomial for the arc tangent is the rest. Measured, box of 48 pixels in windows of side 60, 300 and 1024:
 # 2e-5, 1.5e-4, 1.5e-3.
-ARC_TANGENT = 3e-5
-ROUNDINGS = 4  # of single precision, in a sum over the window
+ARC_TANGENT = 6e-5  # 1e-5 radians are 3e-5 orientations, lost by one and won by the next
+ROUNDINGS = 2  # of single precision, in a sum over the window
 
 DIVISIONS = tuple(hog.DIVISIONS)
 ENERGY = 0.6
+FLAT = math.sqrt(ENERGY / 405)  # every entry of the descriptor of nothing
 
 
 def describe(grey, boxes, divisions="quadrants", energy=ENERGY):
@@ -78,7 +79,7 @@ class TestTwin:
         # a block of which a sliver is inside has little but its noise level to be measured against
         grey = textured(draw)
         error = distances(describe(grey, [box]), slow(grey, [box]))
-        assert_allclose(error, 0, atol=30 * error_bound(60, box))
+        assert_allclose(error, 0, atol=20 * error_bound(60, box))
 
     @pytest.mark.parametrize("side", [60, 300, LARGEST_SIDE])
     def test_a_box_of_normal_size_anywhere_in_the_window(self, side, seed):
@@ -103,41 +104,45 @@ class TestTwin:
 
 
 class TestByHand:
+    """A cell of area A holds A times the gradient, and a ninth of A in every orientation for noise."""
+
     rows, columns = np.mgrid[:20, :20]
 
-    def test_a_ramp_downwards_has_one_orientation(self):
-        # 3 levels a row: gradient 6 in orientation 4 (80 to 100 degrees). A cell of area A holds 6 A, its
-        # noise is A, so an entry is 6 / sqrt(9 * 36 + 1), whatever the size of the cells.
-        cells = in_cells(describe(3 * self.rows, [(4, 4, 9, 9)]))
-        expected = np.zeros_like(cells)
-        expected[..., 4] = 6 / math.sqrt(9 * 36 + 1) * math.sqrt(ENERGY / 5)
-        assert_allclose(cells, expected, rtol=0, atol=1e-5)
+    @staticmethod
+    def expected(per_pixel):
+        """Nine cells alike in each of five blocks, whatever the size of the cells."""
+        cell = np.asarray(per_pixel) + 1 / 9
+        return cell / math.sqrt(9 * cell @ cell) * math.sqrt(ENERGY / 5)
+
+    def assert_cells(self, grey, per_pixel):
+        cells = in_cells(describe(grey, [(4, 4, 9, 9)]))
+        assert_allclose(cells, np.broadcast_to(self.expected(per_pixel), cells.shape), rtol=0, atol=1e-5)
+
+    @pytest.mark.parametrize("sign", [-1, 1])
+    def test_a_ramp_downwards_has_one_orientation(self, sign):
+        self.assert_cells(120 + sign * 3 * self.rows, [0, 0, 0, 0, 6, 0, 0, 0, 0])
 
     @pytest.mark.parametrize("sign", [-1, 1])
     def test_a_ramp_sideways_lies_between_the_last_and_the_first_orientation(self, sign):
-        cells = in_cells(describe(120 + sign * 3 * self.columns, [(4, 4, 9, 9)]))
-        expected = np.zeros_like(cells)
-        expected[..., [0, 8]] = 3 / math.sqrt(18 * 9 + 1) * math.sqrt(ENERGY / 5)
-        assert_allclose(cells, expected, rtol=0, atol=1e-5)
+        self.assert_cells(120 + sign * 3 * self.columns, [3, 0, 0, 0, 0, 0, 0, 0, 3])
 
     def test_a_quarter_of_the_way_between_two_orientations(self):
         angle = math.radians(10 + 20 * 2.25)  # 2.25 orientations beyond the middle of the first
         ramp = 100 + 4 * (math.cos(angle) * self.columns + math.sin(angle) * self.rows)
-        cells = in_cells(describe(ramp, [(4, 4, 9, 9)]))
-        assert_allclose(cells[..., 3] / cells[..., 2], 1 / 3, rtol=1e-3)
-        assert_allclose(cells[..., [0, 1, 4, 5, 6, 7, 8]], 0, atol=1e-5)
+        self.assert_cells(ramp, [0, 0, 6, 2, 0, 0, 0, 0, 0])
 
     def test_one_bright_pixel_is_seen_by_its_four_neighbours(self):
         grey = np.zeros((20, 20))
         grey[4, 6] = (
             100  # in the first row of the middle cell, when cells are four pixels wide and begin at zero
         )
-        counts = in_cells(describe(grey, [(0, 0, 12, 12)]))[0, 0]  # the block of the whole box
-        counts = counts / counts[1, 1, 4]
         # above it, in the cell over the middle one: down; left and right of it: across; below it: down
-        assert_allclose(counts[0, 1], [0, 0, 0, 0, 1, 0, 0, 0, 0], atol=1e-4)
-        assert_allclose(counts[1, 1], [1, 0, 0, 0, 1, 0, 0, 0, 1], atol=1e-4)
-        assert_allclose(np.delete(counts.reshape(9, 9), [1, 4], axis=0), 0, atol=1e-4)
+        expected = np.zeros((3, 3, 9))
+        expected[0, 1, 4] = 100
+        expected[1, 1, [0, 4, 8]] = 100
+        expected += 16 / 9
+        expected *= math.sqrt(ENERGY / 5) / np.linalg.norm(expected)
+        assert_allclose(in_cells(describe(grey, [(0, 0, 12, 12)]))[0, 0], expected, rtol=0, atol=1e-5)
 
 
 class TestSymmetry:
@@ -195,17 +200,19 @@ class TestLight:
     BOXES = ((5.0, 5.0, 40.0, 40.0), (12.3, 20.1, 33.0, 25.0))
 
     @pytest.mark.parametrize("divisions", DIVISIONS)
-    def test_squared_length_is_the_energy_where_there_is_texture(self, divisions, seed):
-        descriptors = describe(textured(seed), self.BOXES, divisions)
-        assert_allclose(np.square(descriptors).sum(axis=1), ENERGY, rtol=1e-3)  # measured: 3e-4
-        blocks = np.square(descriptors).reshape(len(self.BOXES), 5, 81).sum(axis=2)
-        assert_allclose(blocks, ENERGY / 5, rtol=1e-3)  # no block speaks louder than another
+    def test_squared_length_is_the_energy_and_no_block_speaks_louder_than_another(self, divisions, seed):
+        for grey in (textured(seed), np.full((60, 60), 90.0)):
+            descriptors = describe(grey, self.BOXES, divisions)
+            assert_allclose(np.square(descriptors).sum(axis=1), ENERGY, rtol=1e-5)
+            blocks = np.square(descriptors).reshape(len(self.BOXES), 5, 81).sum(axis=2)
+            assert_allclose(blocks, ENERGY / 5, rtol=1e-5)
+            assert (descriptors >= 0).all()
 
     @pytest.mark.parametrize("contrast", [0.25, 0.5, 2.0])
     def test_contrast_and_brightness_hardly_matter(self, contrast, seed):
         grey = textured(seed)
         error = distances(describe(contrast * grey + 20, self.BOXES), describe(grey, self.BOXES))
-        assert_allclose(error, 0, atol=1e-2)  # measured: 2e-3, at a quarter of the contrast
+        assert_allclose(error, 0, atol=5e-2)  # measured: 2e-2, at a quarter of the contrast
 
     def test_a_shadow_over_one_half_leaves_the_blocks_of_the_other_alone(self, seed):
         grey, box = textured(seed), [(10.0, 10.0, 40.0, 40.0)]
@@ -216,19 +223,17 @@ class TestLight:
         assert np.abs(after[0] - before[0]).max() > 0.01
 
     @pytest.mark.parametrize("level", [0.0, 17.0, 255.0])
-    def test_a_flat_image_is_exactly_zero(self, level):
-        boxes = [(5.0, 5.0, 20.0, 20.0), (-30.0, 3.3, 20.0, 20.0), (4.0, 4.0, 0.0, 0.0)]
-        assert_array_equal(describe(np.full((40, 40), level), boxes), 0)
+    def test_a_flat_image_looks_the_same_in_all_orientations(self, level):
+        boxes = [(5.0, 5.0, 20.0, 20.0), (-30.0, 3.3, 20.0, 20.0), (12.7, 9.1, 3.3, 8.8)]
+        assert_allclose(describe(np.full((40, 40), level), boxes), FLAT, rtol=1e-5)
 
-    def test_faint_noise_fades(self, seed):
+    def test_faint_noise_is_nearly_flat(self, seed):
         faint = 100 + 0.01 * np.random.default_rng(seed).standard_normal((60, 60))
-        assert (np.square(describe(faint, self.BOXES)).sum(axis=1) < 1e-3 * ENERGY).all()
+        assert_allclose(distances(describe(faint, self.BOXES), FLAT), 0, atol=0.03)  # measured: 0.009
 
-    def test_an_edge_next_to_nothing_is_kept(self):
-        grey = np.zeros((60, 60))
-        grey[:, 30:] = 200
-        lengths = np.square(describe(grey, [(10, 10, 40, 40)])).sum(axis=1)
-        assert 0.9 * ENERGY < lengths[0] <= ENERGY * (1 + 1e-5)
+    def test_strong_noise_is_not(self, seed):
+        strong = 100 + 10 * np.random.default_rng(seed).standard_normal((60, 60))
+        assert (distances(describe(strong, self.BOXES), FLAT) > 0.2).all()
 
 
 class TestPlaces:
@@ -244,9 +249,14 @@ class TestPlaces:
         assert np.isfinite(descriptors).all()
         assert (np.square(descriptors).sum(axis=1) <= ENERGY * (1 + 1e-5)).all()
 
+    def test_a_box_without_area_is_zero(self, seed):
+        boxes = [(4.0, 4.0, 0.0, 0.0), (4.0, 4.0, 9.0, 0.0), (-9.0, 4.0, 0.0, 9.0)]
+        assert_array_equal(describe(np.full((30, 30), 80.0), boxes), 0)
+        assert np.isfinite(describe(textured(seed, 30), boxes)).all()
+
     def test_outside_of_the_window_there_is_nothing(self, seed):
         boxes = [(-50.0, 5.0, 20.0, 20.0), (70.0, 5.0, 20.0, 20.0), (5.0, 900.0, 20.0, 20.0)]
-        assert_allclose(describe(textured(seed), boxes), 0, atol=1e-4)  # rounding; measured: 3e-5
+        assert_allclose(describe(textured(seed), boxes), FLAT, rtol=1e-2)  # rounding; measured: 1e-3
 
     @pytest.mark.parametrize("axis", [0, 1, 2, 3])
     def test_a_fraction_of_a_pixel_moves_a_descriptor_a_little(self, axis, seed):

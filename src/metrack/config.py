@@ -62,9 +62,11 @@ class MotionConfig(_Section):
         low=0,
         high=0.9,
     )
-    refinement: float = setting(4.0, "how much shorter the steps of refined particles are", low=1, high=100)
-    shift_std: float = setting(10.0, "spread of one step in x and in y, in pixels", low=0, high=1000)
-    scale_std: float = setting(0.02, "spread of one step in log-scale", low=0, high=1)
+    refinement: float = setting(6.0, "how much shorter the steps of refined particles are", low=1, high=100)
+    shift_std: float = setting(
+        10.0, "spread of one step in x and in y, in pixels of the target at base_size", low=0, high=1000
+    )
+    scale_std: float = setting(0.05, "spread of one step in log-scale", low=0, high=1)
     sharpness: float = setting(
         1000.0, "power of the score that weighs a particle (1: the paper)", low=0, high=1e6
     )
@@ -84,7 +86,7 @@ class FeatureConfig(_Section):
         "quadrants", "the five blocks of the HOG", choices=("quadrants", "halves", "corners")
     )
     base_size: float = setting(
-        48.0, "side in pixels (geometric mean) to which the target is brought", low=8, high=512
+        40.0, "side in pixels (geometric mean) to which the target is brought", low=8, high=512
     )
     energy: float = setting(
         0.6, "squared length of a descriptor; sets the scale of all distances", low=1e-6, high=1e6
@@ -113,16 +115,21 @@ class MemoryConfig(_Section):
         "which samples stay in a full buffer",
         choices=("time-weighted", "uniform", "with-replacement", "everything"),
     )
+    learn_when: str = setting(
+        "always",
+        "whether a frame in which the target seems hidden is learned from and followed, or only reported",
+        choices=("always", "tracking"),
+    )
     size: int = setting(300, "samples kept per class", low=1, high=100_000)
     growth: float = setting(1.6, "weight of a frame relative to the one before it", low=1, high=100)
     positives: int = setting(7, "foreground samples taken per frame", low=1, high=10_000)
     negatives: int = setting(7, "background samples taken per frame", low=1, high=10_000)
     positive_radius: float = setting(1.0, "foreground samples lie within this many pixels", low=0, high=1000)
     negative_inner: float = setting(
-        0.5, "background samples lie at least this far, in target sizes", low=0, high=100
+        0.3, "background samples lie at least this far, in target sizes", low=0, high=100
     )
     negative_outer: float = setting(
-        1.5, "background samples lie at most this far, in target sizes", low=0, high=100
+        1.0, "background samples lie at most this far, in target sizes", low=0, high=100
     )
 
 
@@ -204,7 +211,9 @@ def _parse(name: str, each: dataclasses.Field[Any], value: Any) -> Any:
 
 PAPER = TrackerConfig()
 
-PRESETS: dict[str, TrackerConfig] = {"default": PAPER, "paper": PAPER}
+DEFAULT = PAPER.replace({"memory.learn_when": "tracking"})
+
+PRESETS: dict[str, TrackerConfig] = {"default": DEFAULT, "paper": PAPER}
 
 
 def preset(name: str) -> TrackerConfig:

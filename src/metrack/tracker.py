@@ -16,7 +16,7 @@ from metrack.box import Box, Floats
 from metrack.checks import Frame, check_box, check_frame, check_seed
 from metrack.confidence import Presence
 from metrack.config import TrackerConfig, preset
-from metrack.estimate import Estimate, Info
+from metrack.estimate import TRACKING, Estimate, Info
 from metrack.features.extractor import Describe, Extractor
 from metrack.memory.training_boxes import background_boxes, foreground_boxes
 from metrack.motion.cloud import Cloud
@@ -60,6 +60,7 @@ class Tracker:
         self._survivors: States = np.tile(self._bounds.to_state(first), (self.config.motion.explorers, 1))
         self._box = first
         self._frame = 0
+        self._unseen = 0  # frames since the cloud last followed an observation
         self._presence = Presence()
         self._appearance = Appearance(self.config, self._extractor.dimension)
         with one_blas_thread():
@@ -74,7 +75,7 @@ class Tracker:
         self._frame += 1
         motion = self.config.motion
         with one_blas_thread():
-            explored = step(self._rng, self._survivors, motion, self._bounds)
+            explored = self._move(self._survivors, np.sqrt(1 + self._unseen))
             describe = self._look(frame, self._bounds.to_boxes(explored))
             watch.lap("look")
             cloud = self._observe(describe, explored)
@@ -83,9 +84,13 @@ class Tracker:
             best, weights = cloud.best, cloud.weights(motion.sharpness)
             self._box = Box(*cloud.boxes[best].tolist())
             state = self._presence.judge(float(cloud.theta_f[best]))
-            self._survivors = cloud.states[systematic(self._rng, weights, len(explored))]
             watch.lap("estimate")
-            self._learn(describe)
+            if state != TRACKING and self.config.memory.learn_when == "tracking":
+                self._unseen += 1
+            else:
+                self._unseen = 0
+                self._survivors = cloud.states[systematic(self._rng, weights, len(explored))]
+                self._learn(describe)
             watch.lap("learn")
         return Estimate(self._box, float(cloud.scores[best]), state, self._info(cloud, weights, watch))
 
@@ -102,7 +107,12 @@ class Tracker:
         motion = self.config.motion
         weights = cloud.weights(motion.sharpness)
         parents = systematic(self._rng, weights, motion.particles - len(cloud.states))
-        return step(self._rng, cloud.states[parents], motion, self._bounds, shorten=motion.refinement)
+        return self._move(cloud.states[parents], 1 / motion.refinement)
+
+    def _move(self, states: States, stretch: float) -> States:
+        motion = self.config.motion
+        spread = (motion.shift_std * stretch, motion.scale_std * stretch)
+        return step(self._rng, states, spread, self._bounds, self.config.features.base_size)
 
     def _info(self, cloud: Cloud, weights: NDArray[np.float64], watch: Stopwatch) -> Info:
         return Info(
@@ -146,6 +156,7 @@ class Tracker:
             "bounds": self._bounds.to_dict(),
             "box": list(self._box.to_xywh()),
             "frame": self._frame,
+            "unseen": self._unseen,
             "presence": self._presence.to_dict(),
         }
         state_file.write(Path(path), meta, {"survivors": self._survivors, **self._appearance.to_arrays()})
@@ -164,7 +175,7 @@ class Tracker:
         self._rng.bit_generator.state = meta["rng"]
         self._bounds = Bounds(**meta["bounds"])
         self._box = Box(*meta["box"])
-        self._frame = meta["frame"]
+        self._frame, self._unseen = meta["frame"], meta["unseen"]
         self._presence = Presence(**meta["presence"])
         self._survivors = arrays["survivors"]
         self._appearance = Appearance(self.config, self._extractor.dimension)

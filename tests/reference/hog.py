@@ -38,8 +38,10 @@ def cell(grey, left, top, right, bottom):
 
 
 def normalised(block, noise):
-    """Brought to unit length; noise of about that much per cell is no structure, and fades."""
-    return block / math.sqrt(block @ block + noise**2) if block.any() else block
+    """Brought to unit length, after adding what noise alone would give: the same to every orientation."""
+    block = block + noise / BINS
+    length = math.sqrt(block @ block)
+    return block / length if length > 0 else block
 
 
 def describe(grey, box, blocks, energy, noise_level):

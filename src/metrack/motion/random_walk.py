@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from metrack.box import Box, Floats
 from metrack.checks import SMALLEST_SIDE
-from metrack.config import MotionConfig
 
 States = NDArray[np.float64]
 
@@ -57,8 +56,17 @@ class Bounds:
 
 
 def step(
-    rng: np.random.Generator, states: States, config: MotionConfig, bounds: Bounds, shorten: float = 1.0
+    rng: np.random.Generator, states: States, spread: tuple[float, float], bounds: Bounds, base_size: float
 ) -> States:
-    """Move every state by its own random step, whose spread is that of the configuration over ``shorten``."""
-    spread = np.array([config.shift_std, config.shift_std, config.scale_std]) / shorten
-    return bounds.clip(states + rng.standard_normal(states.shape) * spread)
+    """Move every state by its own random step.
+
+    ``spread`` is that of a step in x and y, in pixels of the target brought to ``base_size``, and in log-scale.
+    """
+    shift, scale = spread
+    pixel = (
+        np.exp(states[:, 2:]) * np.sqrt(bounds.width * bounds.height) / base_size
+    )  # (N, 1) in image pixels
+    steps = rng.standard_normal(states.shape) * np.hstack(
+        [shift * pixel, shift * pixel, np.full_like(pixel, scale)]
+    )
+    return bounds.clip(states + steps)

@@ -1,0 +1,263 @@
+"""The tracker as its users meet it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import metrack
+from metrack import Box, Tracker, TrackerConfig
+from metrack.config import PRESETS, preset
+from metrack.synth import builtin_clip
+
+LIGHT = preset("paper").replace({"motion.particles": 60, "memory.size": 40, "metric.triplets": 60})
+
+
+@pytest.fixture(scope="module")
+def clip():
+    return builtin_clip(frames=60, occlusion=False, departure=False)
+
+
+def follow(tracker, clip, count=20, start=1):
+    return [tracker.update(clip[i]) for i in range(start, start + count)]
+
+
+def started(clip, config=LIGHT, seed=0):
+    tracker = Tracker(config, seed=seed)
+    tracker.init(clip[0], clip.first_box)
+    return tracker
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_every_preset_follows_an_easy_target(clip, name, seed):
+    overlaps = [
+        e.box.iou(clip.truth[i].box) for i, e in enumerate(follow(started(clip, name, seed), clip, 59), 1)
+    ]
+    assert np.mean(np.array(overlaps) > 0.5) >= 0.95
+
+
+def test_same_seed_same_boxes_other_seed_other_boxes(clip, seed):
+    first, again, other = (follow(started(clip, seed=s), clip) for s in (seed, seed, seed + 1))
+    assert first == again
+    assert [e.box for e in first] != [e.box for e in other]
+
+
+def test_results_do_not_depend_on_the_number_of_blas_threads(tmp_path):
+    script = (
+        "import numpy as np, sys, metrack\n"
+        "from metrack.synth import builtin_clip\n"
+        "clip = builtin_clip(frames=60, occlusion=False, departure=False)\n"
+        "tracker = metrack.Tracker('paper')\n"
+        "tracker.init(clip[0], clip.first_box)\n"
+        "np.save(sys.argv[1], [tracker.update(clip[i]).box.to_xywh() for i in range(1, 60)])\n"
+    )
+    boxes = []
+    for threads in ("1", "2"):
+        path = tmp_path / f"{threads}.npy"
+        environment = {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads, "PATH": ""}
+        subprocess.run([sys.executable, "-c", script, path], env=environment, check=True)
+        boxes.append(np.load(path))
+    np.testing.assert_allclose(boxes[0], boxes[1], atol=1e-3)
+
+
+@pytest.mark.parametrize("sampling", ["time-weighted", "uniform", "with-replacement", "everything"])
+def test_saved_and_loaded_goes_on_as_if_never_stopped(clip, tmp_path, sampling):
+    config = LIGHT.replace({"memory.sampling": sampling})
+    tracker = started(clip, config)
+    follow(tracker, clip, 12)
+    tracker.save(tmp_path / "half-way.npz")
+    straight = follow(tracker, clip, 12, start=13)
+    resumed = follow(Tracker.load(tmp_path / "half-way.npz"), clip, 12, start=13)
+    assert straight == resumed
+    for one, two in zip(straight, resumed, strict=True):
+        np.testing.assert_array_equal(one.info.weights, two.info.weights)
+
+
+def test_a_saved_tracker_holds_no_pickle(clip, tmp_path):
+    started(clip).save(tmp_path / "tracker.npz")
+    with np.load(tmp_path / "tracker.npz", allow_pickle=False) as stored:
+        assert all(stored[name].dtype != object for name in stored.files)
+    assert [p.name for p in tmp_path.iterdir()] == ["tracker.npz"]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a tracker", None])
+def test_loading_something_else_says_so(tmp_path, content):
+    path = tmp_path / "x.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ValueError, match="saved tracker"):
+        Tracker.load(path)
+
+
+def test_init_again_starts_afresh(clip):
+    used = started(clip)
+    follow(used, clip, 8)
+    used.init(clip[0], clip.first_box)
+    assert follow(used, clip, 5) == follow(started(clip), clip, 5)
+
+
+def test_grey_and_colour_frames_of_the_same_grey_give_the_same_boxes(clip):
+    grey = [clip[i].mean(axis=2).astype(np.uint8) for i in range(8)]
+    one, three = Tracker(LIGHT), Tracker(LIGHT)
+    one.init(grey[0], clip.first_box)
+    three.init(np.repeat(grey[0][:, :, None], 3, axis=2), clip.first_box)
+    for image in grey[1:]:
+        a, b = one.update(image), three.update(np.repeat(image[:, :, None], 3, axis=2))
+        np.testing.assert_allclose(a.box.to_xywh(), b.box.to_xywh(), atol=1e-2)
+
+
+@pytest.mark.parametrize("layout", ["fortran", "slice", "read-only"])
+def test_frames_of_any_memory_layout(clip, layout):
+    def arranged(image):
+        if layout == "fortran":
+            return np.asfortranarray(image)
+        if layout == "slice":
+            return np.repeat(image, 2, axis=1)[:, ::2]
+        image = image.copy()
+        image.flags.writeable = False
+        return image
+
+    plain, other = started(clip), Tracker(LIGHT)
+    other.init(arranged(clip[0]), clip.first_box)
+    for i in range(1, 6):
+        assert plain.update(clip[i]).box == other.update(arranged(clip[i])).box
+
+
+def test_frames_are_never_changed(clip):
+    images = [clip[i].copy() for i in range(4)]
+    kept = [image.copy() for image in images]
+    tracker = Tracker(LIGHT)
+    tracker.init(images[0], clip.first_box)
+    for image in images[1:]:
+        tracker.update(image)
+    np.testing.assert_array_equal(images, kept)
+
+
+def assert_sane(estimate, shape):
+    x, y, w, h = estimate.box.to_xywh()
+    assert np.isfinite([x, y, w, h, estimate.score]).all()
+    assert 0 <= estimate.score <= 1
+    assert w > 0
+    assert h > 0
+    assert estimate.state in ("tracking", "occluded", "lost")
+    assert -w <= x <= shape[1]
+    assert -h <= y <= shape[0]
+    assert np.isfinite(estimate.info.theta_f).all()
+    assert np.isfinite(estimate.info.theta_b).all()
+    np.testing.assert_allclose(estimate.info.weights.sum(), 1)
+
+
+@pytest.mark.parametrize("what", ["black", "white", "noise", "checkerboard"])
+def test_a_target_that_vanishes_is_never_an_exception(clip, what, seed):
+    shape = clip[0].shape
+    blank = {
+        "black": np.zeros(shape, np.uint8),
+        "white": np.full(shape, 255, np.uint8),
+        "noise": np.random.default_rng(seed).integers(0, 256, shape, np.uint8),
+        "checkerboard": np.tile(np.indices(shape[:2]).sum(axis=0)[:, :, None] % 2 * 255, (1, 1, 3)).astype("u1"),
+    }[what]
+    tracker = started(clip, "paper", seed)
+    for _ in range(30):
+        assert_sane(tracker.update(blank), shape)
+    assert_sane(tracker.update(clip[1]), shape)
+
+
+def test_starting_on_nothing_at_all(seed):
+    blank = np.zeros((80, 100), np.uint8)
+    tracker = Tracker("paper", seed=seed)
+    tracker.init(blank, (20, 20, 30, 20))
+    for _ in range(20):
+        assert_sane(tracker.update(blank), blank.shape)
+
+
+@pytest.mark.parametrize(
+    "box", [(-15, 10, 40, 30), (60, 50, 60, 60), (0, 0, 100, 80), (30, 20, 4, 4), (5, 5, 90, 4), (10, 2, 4, 75)]
+)
+def test_boxes_at_the_border_thin_and_tiny(box, seed):
+    images = np.random.default_rng(seed).integers(0, 256, (12, 80, 100), np.uint8)
+    tracker = Tracker(LIGHT, seed=seed)
+    tracker.init(images[0], box)
+    for image in images[1:]:
+        assert_sane(tracker.update(image), image.shape)
+
+
+EXTREME = {
+    "one particle": {"motion.particles": 1},
+    "two particles": {"motion.particles": 2, "motion.refined": 0.9},
+    "the paper's flat weights": {"motion.sharpness": 1.0, "motion.refined": 0.0},
+    "no motion": {"motion.shift_std": 0.0, "motion.scale_std": 0.0},
+    "wild motion": {"motion.shift_std": 1000.0, "motion.scale_std": 1.0},
+    "one sample": {"memory.size": 1, "memory.positives": 1, "memory.negatives": 1},
+    "no ridge": {"representation.ridge": 0.0},
+    "huge ridge": {"representation.ridge": 1e6},
+    "unprojected, long steps": {"metric.learning": "unprojected", "metric.step_limit": 1e6, "metric.margin": 1e3},
+    "no step": {"metric.step_limit": 0.0},
+    "tiny scales": {"representation.gamma_f": 1e-9, "representation.gamma_b": 1e-9},
+    "raw pixels": {"features.kind": "pixels"},
+    "both anchors": {"metric.anchors": "both"},
+    "rarely learned": {"metric.every": 5},
+}
+
+
+@pytest.mark.parametrize("changes", EXTREME.values(), ids=EXTREME.keys())
+def test_numbers_stay_finite_under_any_settings(clip, changes):
+    tracker = started(clip, LIGHT.replace(changes))
+    for estimate in follow(tracker, clip, 12):
+        assert_sane(estimate, clip[0].shape)
+
+
+def test_update_before_init_is_refused(clip):
+    with pytest.raises(ValueError, match=r"call init\(frame, box\) first"):
+        Tracker().update(clip[0])
+    with pytest.raises(ValueError, match=r"call init\(frame, box\) first"):
+        Tracker().save("nowhere.npz")
+
+
+def test_a_refused_frame_leaves_the_tracker_as_it_was(clip):
+    tracker, untouched = started(clip), started(clip)
+    for wrong in (clip[1][:-1], clip[1].astype(float), clip[1][:, :, 0], None):
+        with pytest.raises(ValueError, match="frame must"):
+            tracker.update(wrong)
+    with pytest.raises(ValueError, match="box must"):
+        tracker.init(clip[1], (0, 0, 0, 0))
+    assert tracker.update(clip[1]) == untouched.update(clip[1])
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, "7", None, True])
+def test_a_seed_must_be_a_whole_number(wrong):
+    with pytest.raises(ValueError, match="seed must be"):
+        Tracker(seed=wrong)
+
+
+def test_a_preset_must_be_known():
+    with pytest.raises(ValueError, match="did you mean 'paper'"):
+        Tracker("papr")
+    with pytest.raises(ValueError, match="preset must be a name or a TrackerConfig"):
+        Tracker(3)
+
+
+def test_memory_stays_bounded_over_a_long_stream(clip):
+    tracker = started(clip)
+    sizes = []
+    for i in range(400):
+        tracker.update(clip[i % 60])
+        if i in (100, 399):
+            sizes.append(sum(a.nbytes for a in tracker._appearance.to_arrays().values()))
+    assert sizes[0] == sizes[1]
+
+
+def test_the_estimate_explains_itself(clip):
+    info = follow(started(clip), clip, 3)[-1].info
+    n = LIGHT.motion.particles
+    assert info.particles.shape == (n, 4)
+    assert info.weights.shape == info.theta_f.shape == info.theta_b.shape == (n,)
+    assert 1 <= info.effective_size <= n
+    assert {"look", "score", "estimate", "learn"} <= set(info.seconds)
+
+
+def test_public_names_are_exported_and_sorted():
+    assert metrack.__all__ == sorted(metrack.__all__, key=lambda name: (name.upper() != name, name))
+    assert all(hasattr(metrack, name) for name in metrack.__all__)
+    assert isinstance(metrack.PRESETS["paper"], TrackerConfig)
+    assert Box(0, 0, 1, 1).area == 1
