@@ -23,9 +23,7 @@ from metrack.synth import Clip, builtin_clip
 
 CHANGES = {"motion.particles": 20, "memory.size": 20, "metric.learning": "off"}
 LIGHT = [part for name, value in CHANGES.items() for part in ("--set", f"{name}={value}")]
-COMMAND = (
-    "import metrack.job as job; job.SECONDS_BETWEEN_CHECKPOINTS = 0.05; import metrack.cli as cli; cli.main()"
-)
+COMMAND = "import metrack.job as job; job.SECONDS_BETWEEN_CHECKPOINTS = 0.05; import metrack.cli as cli; cli.main()"
 RESULTS = {"boxes.csv", "boxes.txt", "summary.json", "tracked.mp4", "trajectory.jsonl"}
 
 
@@ -108,15 +106,10 @@ def test_track_writes_the_result_folder(video: Path, box: str, clip: Clip, tmp_p
     assert (len(list(drawn)), drawn.size) == (30, (160, 120))
 
 
-def test_the_command_gives_the_boxes_of_the_library(
-    video: Path, box: str, clip: Clip, tmp_path: Path
-) -> None:
+def test_the_command_gives_the_boxes_of_the_library(video: Path, box: str, clip: Clip, tmp_path: Path) -> None:
     from metrack.tracker import Tracker
 
-    assert (
-        run(["track", str(video), "--box", box, "-o", str(tmp_path), "--no-video", "--seed", "5", *LIGHT])
-        == 0
-    )
+    assert run(["track", str(video), "--box", box, "-o", str(tmp_path), "--no-video", "--seed", "5", *LIGHT]) == 0
     tracker = Tracker(preset("default").replace(CHANGES), seed=5)
     frames = [frame.image for frame in open_source(video)]
     tracker.init(frames[0], clip.first_box)
@@ -129,9 +122,7 @@ def test_several_targets_and_a_range_of_frames(video: Path, box: str, tmp_path: 
     options = ["--start", "5", "--stop", "15", "-o", str(tmp_path), *LIGHT]
     assert run(["track", str(video), "--box", box, "--box", box, *options]) == 0
     records = read_jsonl(tmp_path / "trajectory.jsonl")
-    assert [(record.frame, record.target) for record in records] == [
-        (i, t) for i in range(5, 15) for t in (1, 2)
-    ]
+    assert [(record.frame, record.target) for record in records] == [(i, t) for i in range(5, 15) for t in (1, 2)]
     assert len(read_otb(tmp_path / "boxes_1.txt")) == len(read_otb(tmp_path / "boxes_2.txt")) == 10
     assert not (tmp_path / "boxes.txt").exists()
     first, second = ([r.box for r in records if r.target == target] for target in (1, 2))
@@ -139,9 +130,7 @@ def test_several_targets_and_a_range_of_frames(video: Path, box: str, tmp_path: 
     assert first[1:] != second[1:]  # each target has a seed of its own
 
 
-def test_an_earlier_result_is_written_over_and_other_files_stay(
-    video: Path, box: str, tmp_path: Path
-) -> None:
+def test_an_earlier_result_is_written_over_and_other_files_stay(video: Path, box: str, tmp_path: Path) -> None:
     common = ["track", str(video), "-o", str(tmp_path), *LIGHT]
     assert run([*common, "--box", box, "--box", box, "--stop", "3"]) == 0
     (tmp_path / "notes.txt").write_text("mine")

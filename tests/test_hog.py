@@ -133,9 +133,7 @@ class TestByHand:
 
     def test_one_bright_pixel_is_seen_by_its_four_neighbours(self):
         grey = np.zeros((20, 20))
-        grey[4, 6] = (
-            100  # in the first row of the middle cell, when cells are four pixels wide and begin at zero
-        )
+        grey[4, 6] = 100  # in the first row of the middle cell, when cells are four pixels wide and begin at zero
         # above it, in the cell over the middle one: down; left and right of it: across; below it: down
         expected = np.zeros((3, 3, 9))
         expected[0, 1, 4] = 100
@@ -240,9 +238,7 @@ class TestPlaces:
     @settings(max_examples=40)
     @given(
         draw=st.integers(0, 2**32),
-        boxes=st.lists(
-            st.tuples(*[st.floats(-1e5, 1e5)] * 2, *[st.floats(0, 1e4)] * 2), min_size=1, max_size=4
-        ),
+        boxes=st.lists(st.tuples(*[st.floats(-1e5, 1e5)] * 2, *[st.floats(0, 1e4)] * 2), min_size=1, max_size=4),
     )
     def test_boxes_anywhere_are_finite_and_no_longer_than_allowed(self, draw, boxes):
         descriptors = describe(textured(draw, 30), boxes)

@@ -92,9 +92,7 @@ class TestTheta:
         metric = np.diag([4.0, 7.0]).astype(np.float32)
         # P'MP = 16; y'My = 36 + 175 and 7; P'My = 24 and 0
         assert_allclose(residual_energy(templates, candidates, metric, 0.0), [175.0, 7.0], rtol=1e-6)
-        assert_allclose(
-            residual_energy(templates, candidates, metric, 1.0), [211 - 24**2 / 32, 7.0], rtol=1e-6
-        )
+        assert_allclose(residual_energy(templates, candidates, metric, 1.0), [211 - 24**2 / 32, 7.0], rtol=1e-6)
 
     @given(problem=problems())
     def test_a_sample_explains_itself(self, problem):
@@ -273,9 +271,7 @@ class TestScore:
         assert_allclose(actual, [expected], rtol=1e-12)
 
     @given(
-        theta=st.lists(
-            st.tuples(st.floats(0, math.inf, width=32), st.floats(0, math.inf, width=32)), min_size=1
-        ),
+        theta=st.lists(st.tuples(st.floats(0, math.inf, width=32), st.floats(0, math.inf, width=32)), min_size=1),
         gammas=st.tuples(st.floats(1e-9, 1e9), st.floats(1e-9, 1e9)),
         rho=st.floats(0, 10),
     )

@@ -61,9 +61,7 @@ def test_a_flat_patch_is_zero():
 
 def test_faint_noise_is_not_blown_up(seed):
     faint = 100 + 1e-2 * np.random.default_rng(seed).standard_normal((30, 30))
-    patch = pixels.describe(
-        Window(faint.astype(np.float32), 0, 0, 1.0), np.array([[3.0, 3, 20, 20]]), 10, 1.0
-    )
+    patch = pixels.describe(Window(faint.astype(np.float32), 0, 0, 1.0), np.array([[3.0, 3, 20, 20]]), 10, 1.0)
     assert np.square(patch).sum() < 1e-3
 
 

@@ -175,9 +175,7 @@ class TestProjectedSteps:
         rng = np.random.default_rng(draw)
         samples = rng.normal(size=(2 * n, D))
         samples = (samples / np.linalg.norm(samples, axis=1, keepdims=True)).astype(np.float32)
-        triplets = np.stack(
-            [rng.integers(0, n, 40), rng.integers(0, n, 40), rng.integers(n, 2 * n, 40)], axis=1
-        )
+        triplets = np.stack([rng.integers(0, n, 40), rng.integers(0, n, 40), rng.integers(n, 2 * n, 40)], axis=1)
         return samples, triplets[triplets[:, 0] != triplets[:, 1]]
 
     @settings(max_examples=25)
@@ -189,9 +187,7 @@ class TestProjectedSteps:
     def test_agrees_with_the_literal_algorithm(self, draw, margin, step_limit):
         samples, triplets = self.problem(draw)
         start = np.eye(samples.shape[1], dtype=np.float32)
-        metric, steps, hinges = reference.learn(
-            samples, start, triplets, margin, step_limit, floor=self.FLOOR
-        )
+        metric, steps, hinges = reference.learn(samples, start, triplets, margin, step_limit, floor=self.FLOOR)
         assume(np.abs(hinges).min() > 1e-3)
         actual, taken = learn_round_projected(start, samples, triplets, margin, step_limit, self.FLOOR)
         assert taken == np.count_nonzero(steps)

@@ -241,7 +241,5 @@ class TestTriplets:
         assert triplets.dtype == np.int64
 
     def test_same_generator_same_triplets(self, seed):
-        first, second = (
-            draw_triplets(np.random.default_rng(seed), self.OWN, self.OTHER, 20) for _ in range(2)
-        )
+        first, second = (draw_triplets(np.random.default_rng(seed), self.OWN, self.OTHER, 20) for _ in range(2))
         assert_array_equal(first, second)

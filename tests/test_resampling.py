@@ -19,9 +19,9 @@ WEIGHTS = {
     "all very small": np.array([1e-310, 2e-310, 1e-310]),
 }
 
-some_weights = hnp.arrays(
-    np.float64, st.integers(1, 40), elements=st.just(0.0) | st.floats(1e-12, 1.0)
-).filter(lambda weights: weights.any())
+some_weights = hnp.arrays(np.float64, st.integers(1, 40), elements=st.just(0.0) | st.floats(1e-12, 1.0)).filter(
+    lambda weights: weights.any()
+)
 
 
 class Rigged:

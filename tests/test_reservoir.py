@@ -167,9 +167,7 @@ def test_each_slot_holds_a_sample_with_probability_proportional_to_its_weight(se
 
 def test_slots_are_independent_of_each_other_and_of_the_other_buffer(seed):
     counts, slots, rng = [1, 2, 1], 20_000, np.random.default_rng(seed)
-    foreground, background = (
-        pass_by(Reservoir(slots, GROWTH, "with-replacement"), rng, counts) for _ in range(2)
-    )
+    foreground, background = (pass_by(Reservoir(slots, GROWTH, "with-replacement"), rng, counts) for _ in range(2))
     share = weights_of(counts) / weights_of(counts).sum()
     for i, j in product(range(share.size), repeat=2):
         both = share[i] * share[j]
@@ -216,9 +214,7 @@ def test_sampling_without_replacement_leans_toward_older_samples(seed):
 
 def test_sampling_with_replacement_does_not_lean(seed):
     trials, rng, size, frames = 1000, np.random.default_rng(seed), 6, np.arange(10)
-    found = [
-        pass_by(Reservoir(size, GROWTH, "with-replacement"), rng, [1] * 10).mean() for _ in range(trials)
-    ]
+    found = [pass_by(Reservoir(size, GROWTH, "with-replacement"), rng, [1] * 10).mean() for _ in range(trials)]
     share = weights_of([1] * 10) / weights_of([1] * 10).sum()
     mean = share @ frames
     variance = share @ (frames - mean) ** 2 / (size * trials)
@@ -359,7 +355,5 @@ def test_refusals(arguments, sentence):
     ],
 )
 def test_arrays_that_fit_no_reservoir_are_refused(keys, born, sampling):
-    with pytest.raises(
-        ValueError, match="arrays must hold finite keys and born for at most 5 slots, got shapes"
-    ):
+    with pytest.raises(ValueError, match="arrays must hold finite keys and born for at most 5 slots, got shapes"):
         Reservoir.from_arrays({"keys": keys, "born": born}, 5, GROWTH, sampling)

@@ -110,9 +110,7 @@ class TestPut:
         space.put((np.arange(3), np.arange(2)), (unit_rows(rng, 3, 6), unit_rows(rng, 2, 6)))
         random_change(rng, space)
         kept, metric = [space.samples[space.block(label)].copy() for label in (0, 1)], space.metric.copy()
-        space.put(
-            (np.arange(3, 40), np.array([], int)), (unit_rows(rng, 37, 6), np.empty((0, 6), np.float32))
-        )
+        space.put((np.arange(3, 40), np.array([], int)), (unit_rows(rng, 37, 6), np.empty((0, 6), np.float32)))
         assert space.capacity >= 40
         assert space.counts == [40, 2]
         assert len(space.gram) == len(space.weighted) == len(space.samples) == 2 * space.capacity

@@ -29,9 +29,7 @@ for index in range(100_000):
 
 def smooth(width: int, height: int) -> np.ndarray:
     y, x = np.mgrid[:height, :width]
-    return np.stack([x * 255 // width, y * 255 // height, (x + y) * 255 // (width + height)], 2).astype(
-        np.uint8
-    )
+    return np.stack([x * 255 // width, y * 255 // height, (x + y) * 255 // (width + height)], 2).astype(np.uint8)
 
 
 def boxes_of_mp4(data: bytes) -> list[str]:
@@ -52,9 +50,7 @@ def test_frames_come_back_nearly_as_they_went_in(tmp_path: Path, size: tuple[int
     assert source.size == (size[0] + size[0] % 2, size[1] + size[1] % 2)
     for frame in source:
         np.testing.assert_allclose(frame.image[: size[1], : size[0]].astype(int), image, atol=24)
-        np.testing.assert_allclose(
-            frame.image[-1].astype(int), frame.image[-2], atol=24
-        )  # padded by its edge
+        np.testing.assert_allclose(frame.image[-1].astype(int), frame.image[-2], atol=24)  # padded by its edge
 
 
 def test_the_file_is_what_browsers_play(tmp_path: Path) -> None:

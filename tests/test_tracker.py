@@ -31,9 +31,7 @@ def started(clip, config=LIGHT, seed=0):
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_every_preset_follows_an_easy_target(clip, name, seed):
-    overlaps = [
-        e.box.iou(clip.truth[i].box) for i, e in enumerate(follow(started(clip, name, seed), clip, 59), 1)
-    ]
+    overlaps = [e.box.iou(clip.truth[i].box) for i, e in enumerate(follow(started(clip, name, seed), clip, 59), 1)]
     assert np.mean(np.array(overlaps) > 0.5) >= 0.95
 
 
@@ -172,7 +170,8 @@ def test_starting_on_nothing_at_all(seed):
 
 
 @pytest.mark.parametrize(
-    "box", [(-15, 10, 40, 30), (60, 50, 60, 60), (0, 0, 100, 80), (30, 20, 4, 4), (5, 5, 90, 4), (10, 2, 4, 75)]
+    "box",
+    [(-15, 10, 40, 30), (60, 50, 60, 60), (0, 0, 100, 80), (30, 20, 4, 4), (5, 5, 90, 4), (10, 2, 4, 75)],
 )
 def test_boxes_at_the_border_thin_and_tiny(box, seed):
     images = np.random.default_rng(seed).integers(0, 256, (12, 80, 100), np.uint8)
@@ -191,7 +190,11 @@ EXTREME = {
     "one sample": {"memory.size": 1, "memory.positives": 1, "memory.negatives": 1},
     "no ridge": {"representation.ridge": 0.0},
     "huge ridge": {"representation.ridge": 1e6},
-    "unprojected, long steps": {"metric.learning": "unprojected", "metric.step_limit": 1e6, "metric.margin": 1e3},
+    "unprojected, long steps": {
+        "metric.learning": "unprojected",
+        "metric.step_limit": 1e6,
+        "metric.margin": 1e3,
+    },
     "no step": {"metric.step_limit": 0.0},
     "tiny scales": {"representation.gamma_f": 1e-9, "representation.gamma_b": 1e-9},
     "raw pixels": {"features.kind": "pixels"},

@@ -111,9 +111,7 @@ def test_window_coordinates_and_back(x, y, zoom, box):
     assert_allclose(back, box, rtol=1e-12, atol=1e-9)
 
 
-@given(
-    x=st.floats(-50, 50), y=st.floats(-50, 50), w=st.floats(1, 90), h=st.floats(1, 90), zoom=st.floats(0.1, 3)
-)
+@given(x=st.floats(-50, 50), y=st.floats(-50, 50), w=st.floats(1, 90), h=st.floats(1, 90), zoom=st.floats(0.1, 3))
 def test_the_window_holds_its_region_and_less_than_a_pixel_more(x, y, w, h, zoom):
     window = cut_window(np.zeros((9, 9), np.uint8), Box(x, y, w, h), zoom)
     left, top, wide, high = window.to_window(np.array([[x, y, w, h]]))[0]

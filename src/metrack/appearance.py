@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrack.arrays import Floats, Ints
 from metrack.config import TrackerConfig
 from metrack.memory.reservoir import Reservoir
 from metrack.metric.projection import learn_round_projected, limit_pull, raise_eigenvalues
-from metrack.metric.proximity import Ints, Steps, draw_triplets, learn_round
+from metrack.metric.proximity import Steps, draw_triplets, learn_round
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
 from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise
-
-Matrix = NDArray[np.float32]
 
 REFRESH_EVERY = 50  # frames from one exact re-computation of the Gram matrices to the next
 FIRST_CAPACITY = 512  # samples per class for which a memory that keeps everything starts
@@ -32,13 +31,11 @@ class Appearance:
         memory = config.memory
         self.config = config
         self.reservoirs = [Reservoir(memory.size, memory.growth, memory.sampling) for _ in range(2)]
-        self.space = SampleSpace(
-            dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size
-        )
+        self.space = SampleSpace(dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size)
         self.factors: list[Triangle | PseudoInverse] = []
         self.steps_taken = 0  # in the last round of metric learning
 
-    def energies(self, candidates: Matrix) -> tuple[Matrix, Matrix]:
+    def energies(self, candidates: Floats) -> tuple[Floats, Floats]:
         """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
         space = self.space
         weighed = candidates @ space.metric  # (N, D)
@@ -49,7 +46,7 @@ class Appearance:
         )
         return theta_f, theta_b
 
-    def learn(self, rng: np.random.Generator, frame: int, foreground: Matrix, background: Matrix) -> None:
+    def learn(self, rng: np.random.Generator, frame: int, foreground: Floats, background: Floats) -> None:
         """Take in the samples ``(k, D)`` of a frame."""
         slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(foreground))
         slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(background))

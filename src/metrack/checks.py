@@ -28,9 +28,7 @@ def check_frame(frame: object, like: tuple[int, ...] | None = None) -> Frame:
             f"frame must be uint8 with shape (H, W) or (H, W, 3), got {frame.dtype} with shape {frame.shape}"
         )
     if min(frame.shape[:2]) < SMALLEST_SIDE:
-        raise ValueError(
-            f"frame must be at least {SMALLEST_SIDE} pixels on each side, got shape {frame.shape}"
-        )
+        raise ValueError(f"frame must be at least {SMALLEST_SIDE} pixels on each side, got shape {frame.shape}")
     if like is not None and frame.shape != like:
         raise ValueError(f"frame must keep the shape {like} it had at init, got {frame.shape}")
     return frame

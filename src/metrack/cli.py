@@ -39,9 +39,7 @@ Out = Annotated[
         "earlier result are then written over, other files are left alone.",
     ),
 ]
-Preset = Annotated[
-    str | None, typer.Option(help="Settings to start from; see: metrack info.", show_default="default")
-]
+Preset = Annotated[str | None, typer.Option(help="Settings to start from; see: metrack info.", show_default="default")]
 Seed = Annotated[int | None, typer.Option(help="Same frames and same seed, same boxes.", show_default="0")]
 
 
@@ -109,9 +107,7 @@ def track(
     ] = None,
     seed: Seed = None,
     start: Annotated[int | None, typer.Option(help="Frame that the boxes are on.", show_default="0")] = None,
-    stop: Annotated[
-        int | None, typer.Option(help="First frame to leave out.", show_default="the end")
-    ] = None,
+    stop: Annotated[int | None, typer.Option(help="First frame to leave out.", show_default="the end")] = None,
     resume: Annotated[
         bool,
         typer.Option(

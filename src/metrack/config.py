@@ -67,9 +67,7 @@ class MotionConfig(_Section):
         10.0, "spread of one step in x and in y, in pixels of the target at base_size", low=0, high=1000
     )
     scale_std: float = setting(0.05, "spread of one step in log-scale", low=0, high=1)
-    sharpness: float = setting(
-        1000.0, "power of the score that weighs a particle (1: the paper)", low=0, high=1e6
-    )
+    sharpness: float = setting(1000.0, "power of the score that weighs a particle (1: the paper)", low=0, high=1e6)
 
     @property
     def explorers(self) -> int:
@@ -82,15 +80,9 @@ class FeatureConfig(_Section):
     """What a region looks like to the tracker."""
 
     kind: str = setting("hog", "descriptor of a region", choices=("hog", "pixels"))
-    divisions: str = setting(
-        "quadrants", "the five blocks of the HOG", choices=("quadrants", "halves", "corners")
-    )
-    base_size: float = setting(
-        40.0, "side in pixels (geometric mean) to which the target is brought", low=8, high=512
-    )
-    energy: float = setting(
-        0.6, "squared length of a descriptor; sets the scale of all distances", low=1e-6, high=1e6
-    )
+    divisions: str = setting("quadrants", "the five blocks of the HOG", choices=("quadrants", "halves", "corners"))
+    base_size: float = setting(40.0, "side in pixels (geometric mean) to which the target is brought", low=8, high=512)
+    energy: float = setting(0.6, "squared length of a descriptor; sets the scale of all distances", low=1e-6, high=1e6)
     patch_side: int = setting(20, "side of the raw-pixel patch; its square is the dimension", low=2, high=64)
 
 
@@ -98,9 +90,7 @@ class FeatureConfig(_Section):
 class RepresentationConfig(_Section):
     """How candidates are reconstructed and scored."""
 
-    ridge: float = setting(
-        0.02, "ridge on the Gram matrix, in units of its trace (0: the paper)", low=0, high=1e6
-    )
+    ridge: float = setting(0.02, "ridge on the Gram matrix, in units of its trace (0: the paper)", low=0, high=1e6)
     gamma_f: float = setting(1.0, "scale of the foreground residual", low=1e-9, high=1e9)
     gamma_b: float = setting(1.0, "scale of the background residual", low=1e-9, high=1e9)
     rho: float = setting(0.1, "weight of the background term in the score", low=0, high=10)
@@ -125,12 +115,8 @@ class MemoryConfig(_Section):
     positives: int = setting(7, "foreground samples taken per frame", low=1, high=10_000)
     negatives: int = setting(7, "background samples taken per frame", low=1, high=10_000)
     positive_radius: float = setting(1.0, "foreground samples lie within this many pixels", low=0, high=1000)
-    negative_inner: float = setting(
-        0.3, "background samples lie at least this far, in target sizes", low=0, high=100
-    )
-    negative_outer: float = setting(
-        1.0, "background samples lie at most this far, in target sizes", low=0, high=100
-    )
+    negative_inner: float = setting(0.3, "background samples lie at least this far, in target sizes", low=0, high=100)
+    negative_outer: float = setting(1.0, "background samples lie at most this far, in target sizes", low=0, high=100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +129,7 @@ class MetricConfig(_Section):
         choices=("off", "guarded", "unprojected", "projected-round", "projected-step"),
     )
     triplets: int = setting(500, "triplets per learning round", low=1, high=1_000_000)
-    anchors: str = setting(
-        "foreground", "which samples triplets are built around", choices=("foreground", "both")
-    )
+    anchors: str = setting("foreground", "which samples triplets are built around", choices=("foreground", "both"))
     margin: float = setting(1.0, "by how much a stranger must be farther than a relative", low=0, high=1e6)
     step_limit: float = setting(1.0, "C: the longest step one triplet may take", low=0, high=1e6)
     every: int = setting(1, "frames from one learning round to the next", low=1, high=1_000_000)
@@ -201,7 +185,7 @@ def _parse(name: str, each: dataclasses.Field[Any], value: Any) -> Any:
     """Turn the text of a command line into the type the setting has."""
     if not isinstance(value, str) or isinstance(each.default, str):
         return value
-    wanted = type(each.default)
+    wanted = int if isinstance(each.default, int) else float
     try:
         return wanted(value)
     except ValueError:

@@ -90,8 +90,7 @@ def contact_sheet(clip: Clip, records: Sequence[Record]) -> Image:
     sheet = np.full(size, 255, np.uint8)
     for place, tile in enumerate(tiles):
         top, left = (
-            GAP + step * (side + GAP)
-            for step, side in zip(divmod(place, COLUMNS), (height, width), strict=True)
+            GAP + step * (side + GAP) for step, side in zip(divmod(place, COLUMNS), (height, width), strict=True)
         )
         sheet[top : top + height, left : left + width] = tile
     return sheet

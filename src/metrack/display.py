@@ -98,9 +98,7 @@ def result_lines(summary: dict[str, Any], out: Path) -> Iterator[str]:
     """Say what came of a run."""
     count = len(summary["targets"])
     what = "1 target" if count == 1 else f"{count} targets"
-    verb = {"done": "followed", "interrupted": "[yellow]interrupted[/]: followed"}.get(
-        summary["status"], "followed"
-    )
+    verb = {"done": "followed", "interrupted": "[yellow]interrupted[/]: followed"}.get(summary["status"], "followed")
     yield f"{verb} {what} through {summary['frames']} frames{_speed(summary)}"
     for target in summary["targets"]:
         states = ", ".join(f"[{STYLES[state]}]{state}[/] {n}" for state, n in target["states"].items())
@@ -123,9 +121,7 @@ def demo_table(summary: dict[str, Any], verdict: Verdict, out: Path) -> Table:
     width, height = summary["size"]
     x, y, w, h = (f"{side:g}" for side in summary["targets"][0]["box"])
     table.add_row("clip", f"{summary['frames']} frames of {width} x {height}, painted by metrack")
-    table.add_row(
-        "followed", f"[bold]{verdict.followed} of {verdict.visible}, {verdict.share:.1f} %[/] of the frames"
-    )
+    table.add_row("followed", f"[bold]{verdict.followed} of {verdict.visible}, {verdict.share:.1f} %[/] of the frames")
     table.add_row("", "in which half of the target can be seen (overlap above 0.5)")
     table.add_row("mean overlap", f"{verdict.mean_overlap:.3f}")
     table.add_row("speed", f"{summary['tracker_fps'] or 0:.0f} frames a second (tracker alone)")

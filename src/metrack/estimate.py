@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.box import Box, Floats
+from metrack.arrays import Floats
+from metrack.box import Box
 
 TRACKING, OCCLUDED, LOST = "tracking", "occluded", "lost"
 

@@ -218,9 +218,7 @@ class _Run:
         """Keep a checkpoint, unless there is one of this frame or, while catching up, of a later one."""
         self.saved_at = time.monotonic()
         if self.frames > self.saved_frames and not self.source.live:
-            point = Checkpoint(
-                job=self.job.to_dict(), frames=self.frames, busy=self.busy, first_frame=self.checksum
-            )
+            point = Checkpoint(job=self.job.to_dict(), frames=self.frames, busy=self.busy, first_frame=self.checksum)
             point.save(self.out, self.trackers)
             self.saved_frames = self.frames
 
@@ -258,9 +256,7 @@ def _first(frames: Iterator[Frame], job: Job, source: Source) -> Frame:
     first = next(frames, None)
     if first is None:
         count = "fewer" if source.frames is None else source.frames
-        raise ValueError(
-            f"--start must be a frame of {source.name}, which has {count} frames, got {job.start}"
-        )
+        raise ValueError(f"--start must be a frame of {source.name}, which has {count} frames, got {job.start}")
     return first
 
 
@@ -270,9 +266,7 @@ def _check_same_run(checkpoint: Checkpoint, job: Job, source: Source, first: Fra
     if job.stop is not None and job.stop - job.start < checkpoint.frames:
         raise ValueError(f"--stop must leave the {checkpoint.frames} frames followed so far, got {job.stop}")
     if checkpoint.first_frame != _checksum(first):
-        raise ValueError(
-            f"--resume needs the SOURCE it began with, but {source.name} begins with another frame"
-        )
+        raise ValueError(f"--resume needs the SOURCE it began with, but {source.name} begins with another frame")
 
 
 def _checksum(frame: Frame) -> int:
@@ -287,8 +281,7 @@ def _length(source: Source, job: Job) -> int | None:
 def _new_trackers(job: Job) -> list[Tracker]:
     """One tracker per target; the first takes the seed itself, so that the library gives the same boxes."""
     seeds = [job.seed] + [
-        int(np.random.SeedSequence([job.seed, target]).generate_state(1)[0])
-        for target in range(2, len(job.boxes) + 1)
+        int(np.random.SeedSequence([job.seed, target]).generate_state(1)[0]) for target in range(2, len(job.boxes) + 1)
     ]
     return [Tracker(job.config(), seed=seed) for seed in seeds]
 

@@ -28,9 +28,7 @@ def check_folder(path: Path) -> None:
         if not os.access(path, os.W_OK | os.X_OK):
             raise ValueError(f"--out must be a folder that can be written, got {str(path)!r}")
         if any(path.iterdir()) and not _is_ours(path):
-            raise ValueError(
-                f"--out must be new, empty or an earlier metrack result, but {str(path)!r} is neither"
-            )
+            raise ValueError(f"--out must be new, empty or an earlier metrack result, but {str(path)!r} is neither")
         return
     parent = next(each for each in (path, *path.absolute().parents) if each.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
@@ -44,9 +42,7 @@ def claim_folder(path: Path, status: str = "running") -> None:
         path.mkdir(parents=True, exist_ok=True)
         write_summary(path, {"status": status})
     except OSError as error:
-        raise ValueError(
-            f"--out must be a folder that can be made, got {str(path)!r} ({error.strerror})"
-        ) from None
+        raise ValueError(f"--out must be a folder that can be made, got {str(path)!r} ({error.strerror})") from None
 
 
 def write_summary(folder: Path, values: Mapping[str, Any]) -> None:
@@ -139,9 +135,7 @@ class Tally:
                 "states": dict(states),
                 "mean_score": round(total / states.total(), 4) if states else None,
             }
-            for number, (box, states, total) in enumerate(
-                zip(boxes, self._states, self._scores, strict=True), 1
-            )
+            for number, (box, states, total) in enumerate(zip(boxes, self._states, self._scores, strict=True), 1)
         ]
 
 
@@ -183,15 +177,11 @@ class Checkpoint:
         try:
             return cls(**json.loads((out / RESUME / "checkpoint.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
-            raise ValueError(
-                f"--resume needs an interrupted run, but there is none in {str(out)!r}"
-            ) from None
+            raise ValueError(f"--resume needs an interrupted run, but there is none in {str(out)!r}") from None
 
     def trackers(self, out: Path) -> list[Tracker]:
         """Bring the trackers back as they were."""
-        return [
-            Tracker.load(self._state(out / RESUME, number + 1)) for number in range(len(self.job["boxes"]))
-        ]
+        return [Tracker.load(self._state(out / RESUME, number + 1)) for number in range(len(self.job["boxes"]))]
 
     def _state(self, folder: Path, target: int) -> Path:
         return folder / f"state_{target}_{self.frames}.npz"
@@ -220,7 +210,5 @@ def _keep_lines(path: Path, count: int) -> None:
     except OSError:
         lines = []
     if len(lines) < count:
-        raise ValueError(
-            f"--resume needs the results so far, but {str(path)!r} has {len(lines)} of {count} lines"
-        )
+        raise ValueError(f"--resume needs the results so far, but {str(path)!r} has {len(lines)} of {count} lines")
     replace_text(path, "".join(f"{line}\n" for line in lines[:count]))

@@ -38,7 +38,5 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
         raise ValueError(f"path must name a saved tracker, but {path} is not one") from None
     if meta.get("format") != FORMAT:
-        raise ValueError(
-            f"{path} was saved in format {meta.get('format')}, this version reads format {FORMAT}"
-        )
+        raise ValueError(f"{path} was saved in format {meta.get('format')}, this version reads format {FORMAT}")
     return meta, arrays

@@ -69,9 +69,7 @@ class Clip:
         self._target = [self._box(*where) for where in zip(story.x, story.y, story.scale, strict=True)]
         self._twin = [self._box(*where) for where in story.twin()] if twin else []
         self._cloud = [self._box(*where, CLOUD) for where in story.cloud()] if cloud else []
-        self.truth: tuple[Truth, ...] = tuple(
-            Truth(box, self._visible(i)) for i, box in enumerate(self._target)
-        )
+        self.truth: tuple[Truth, ...] = tuple(Truth(box, self._visible(i)) for i, box in enumerate(self._target))
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -275,9 +273,7 @@ def _paint_landscape(rng: np.random.Generator, width: int, height: int) -> tuple
     flowers = np.clip(_texture(rng, (height, width), 0.3) - 2.1, 0, 0.7) * cover
     image += flowers * ((255, 226, 130) - image)
     high = y[y < 0.62, None, None]
-    streaks = np.clip(0.2 + 0.45 * _texture(rng, (len(high), width), 1.2, 3), 0, 1) * np.sin(
-        np.pi * high / 0.62
-    )
+    streaks = np.clip(0.2 + 0.45 * _texture(rng, (len(high), width), 1.2, 3), 0, 1) * np.sin(np.pi * high / 0.62)
     paint = 0.75 * clear[: len(high)] * ((255, 246, 236) - image[: len(high)])
     return tuple(layer.astype(np.float32) for layer in (image, streaks, paint))
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from metrack import state_file
 from metrack.appearance import Appearance
-from metrack.box import Box, Floats
+from metrack.arrays import Floats
+from metrack.box import Box
 from metrack.checks import Frame, check_box, check_frame, check_seed
 from metrack.confidence import Presence
 from metrack.config import TrackerConfig, preset
@@ -140,9 +141,7 @@ class Tracker:
             [foreground_boxes(self._rng, self._box, memory), background_boxes(self._rng, self._box, memory)]
         )
         samples = describe(boxes)
-        self._appearance.learn(
-            self._rng, self._frame, samples[: memory.positives], samples[memory.positives :]
-        )
+        self._appearance.learn(self._rng, self._frame, samples[: memory.positives], samples[memory.positives :])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything the next frame needs to an ``.npz`` file (no pickle)."""

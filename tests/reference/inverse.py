@@ -6,9 +6,7 @@ import numpy as np
 def gram(samples, metric):
     """P'MP, one inner product at a time; samples are the columns of P."""
     n = samples.shape[1]
-    return np.array([[samples[:, i] @ metric @ samples[:, j] for j in range(n)] for i in range(n)]).reshape(
-        n, n
-    )
+    return np.array([[samples[:, i] @ metric @ samples[:, j] for j in range(n)] for i in range(n)]).reshape(n, n)
 
 
 def inverse(samples, metric):

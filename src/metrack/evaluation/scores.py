@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.box import Floats
+from metrack.arrays import Floats
 
 SUCCESS_THRESHOLDS = np.linspace(0.0, 1.0, 21)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.box import Box, Floats
+from metrack.arrays import Floats
+from metrack.box import Box
 from metrack.checks import Frame
 from metrack.config import FeatureConfig
 from metrack.features import hog, pixels

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from metrack.box import Floats
+from metrack.arrays import Floats
 from metrack.features.window import Window
 
 BINS = 9
@@ -42,8 +42,8 @@ class CellGrid:
     ``cells[c, 0]`` and ``cells[c, 1]`` and rows ``cells[c, 2]`` and ``cells[c, 3]`` of that grid.
     """
 
-    x_edges: NDArray[np.float64]
-    y_edges: NDArray[np.float64]
+    x_edges: Floats
+    y_edges: Floats
     cells: NDArray[np.int64]
     cells_per_block: int
 
@@ -59,7 +59,7 @@ def cell_grid(divisions: str) -> CellGrid:
     for left, top, right, bottom in DIVISIONS[divisions]:
         xs, ys = np.linspace(left, right, CELLS + 1), np.linspace(top, bottom, CELLS + 1)
         rows += [(xs[j], xs[j + 1], ys[i], ys[i + 1]) for i in range(CELLS) for j in range(CELLS)]
-    borders = np.round(np.array(rows), 12)  # (cells, 4): equal borders of different blocks must be equal
+    borders = np.round(np.array(rows, np.float64), 12)  # (cells, 4): equal borders of different blocks must be equal
     x_edges, y_edges = np.unique(borders[:, :2]), np.unique(borders[:, 2:])
     cells = np.hstack([np.searchsorted(x_edges, borders[:, :2]), np.searchsorted(y_edges, borders[:, 2:])])
     return CellGrid(x_edges, y_edges, cells.astype(np.int64), CELLS * CELLS)
@@ -68,11 +68,12 @@ def cell_grid(divisions: str) -> CellGrid:
 def describe(
     window: Window, integral: NDArray[np.float32], boxes: Floats, grid: CellGrid, energy: float
 ) -> NDArray[np.float32]:
-    """Descriptors ``(N, D)`` of image boxes ``(N, 4)``, each of squared length ``energy`` where there is texture.
+    """Descriptors ``(N, D)`` of image boxes ``(N, 4)``, each of squared length ``energy``.
 
     ``integral`` is the :func:`integral_histogram` of the window. Every block is normalised by itself, so that a
-    shadow over half of the target leaves the other half's blocks alone; a block whose gradients are around
-    :data:`NOISE_LEVEL` fades to zero.
+    shadow over half of the target leaves the other half's blocks alone. Before that, a gradient of
+    :data:`NOISE_LEVEL` in every orientation is added to every cell: a block without structure becomes the uniform
+    vector rather than zero, which any set of samples would explain perfectly.
     """
     placed = np.ascontiguousarray(window.to_window(boxes), np.float64)
     blocks = len(grid.cells) // grid.cells_per_block
@@ -109,10 +110,7 @@ def integral_histogram(grey: NDArray[np.float32]) -> NDArray[np.float32]:
                 * (
                     np.float32(-0.3302995)
                     + square
-                    * (
-                        np.float32(0.1801410)
-                        + square * (np.float32(-0.0851330) + square * np.float32(0.0208351))
-                    )
+                    * (np.float32(0.1801410) + square * (np.float32(-0.0851330) + square * np.float32(0.0208351)))
                 )
             )
             if high > wide:
@@ -138,8 +136,8 @@ def integral_histogram(grey: NDArray[np.float32]) -> NDArray[np.float32]:
 def _describe(
     integral: NDArray[np.float32],
     boxes: NDArray[np.float64],
-    x_edges: NDArray[np.float64],
-    y_edges: NDArray[np.float64],
+    x_edges: Floats,
+    y_edges: Floats,
     cells: NDArray[np.int64],
     cells_per_block: int,
     scale: float,
@@ -164,9 +162,7 @@ def _describe(
         for c in range(len(cells)):
             x0, x1, y0, y1 = cells[c, 0], cells[c, 1], cells[c, 2], cells[c, 3]
             for b in range(BINS):
-                out[n, c * BINS + b] = (
-                    corners[y1, x1, b] - corners[y0, x1, b] - corners[y1, x0, b] + corners[y0, x0, b]
-                )
+                out[n, c * BINS + b] = corners[y1, x1, b] - corners[y0, x1, b] - corners[y1, x0, b] + corners[y0, x0, b]
         for start in range(0, out.shape[1], block_length):
             first = start // BINS
             cell_w = (x_edges[cells[first, 1]] - x_edges[cells[first, 0]]) * boxes[n, 2]

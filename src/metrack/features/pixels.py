@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from metrack.box import Floats
+from metrack.arrays import Floats
 from metrack.features.window import Window
 
 

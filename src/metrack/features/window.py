@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from metrack.box import Box, Floats
+from metrack.arrays import Floats
+from metrack.box import Box
 from metrack.checks import Frame
 
 LARGEST_SIDE = 1024  # window pixels: bounds time and memory however far the cloud has spread
@@ -54,9 +55,7 @@ def cut_window(frame: Frame, region: Box, zoom: float) -> Window:
     return Window(grey, region.x, region.y, zoom)
 
 
-def _taps(
-    count: int, origin: float, zoom: float, limit: int
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def _taps(count: int, origin: float, zoom: float, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Which source pixels make window pixels 0 .. count - 1 along one axis, and in which proportion.
 
     Returns the first source pixel ``(count,)``, which may lie outside ``[0, limit)``, and the weights

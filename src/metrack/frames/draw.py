@@ -102,9 +102,7 @@ def _frame(
         _fill(canvas, left, y, right, y + width, colour, strength, dash=(dash[0] * width, dash[1] * width, 1))
     for x in (left, right - width):
         inner = (top + width, bottom - width)
-        _fill(
-            canvas, x, inner[0], x + width, inner[1], colour, strength, (dash[0] * width, dash[1] * width, 0)
-        )
+        _fill(canvas, x, inner[0], x + width, inner[1], colour, strength, (dash[0] * width, dash[1] * width, 0))
 
 
 def _fill(

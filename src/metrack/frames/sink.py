@@ -39,18 +39,14 @@ class VideoWriter:
     def __init__(self, path: Path | str, size: tuple[int, int], fps: float, *, crf: int = 20) -> None:
         encoder = h264_encoder()
         if encoder is None:
-            raise ValueError(
-                "this build of PyAV must have an H.264 encoder to write a video, but it has none"
-            )
+            raise ValueError("this build of PyAV must have an H.264 encoder to write a video, but it has none")
         self.path, self.size, self.fps = Path(path), size, fps
         self._next = 0
         self._container = av.open(str(path), "w", format="mp4", options=FRAGMENTED)
         self._stream = self._add_stream(encoder, crf)
 
     def _add_stream(self, encoder: str, crf: int) -> VideoStream:
-        quality = (
-            {"crf": str(crf), "preset": "veryfast", "rc-lookahead": "10"} if encoder == "libx264" else {}
-        )
+        quality = {"crf": str(crf), "preset": "veryfast", "rc-lookahead": "10"} if encoder == "libx264" else {}
         stream = self._container.add_stream(
             encoder, rate=Fraction(self.fps).limit_denominator(1001), options={"bf": "0", **quality}
         )
@@ -64,9 +60,7 @@ class VideoWriter:
     def write(self, image: Image, time: float | None = None) -> None:
         """Append one RGB image, shown from ``time`` seconds on (by default: one frame after the last one)."""
         if image.shape != (self.size[1], self.size[0], 3):
-            raise ValueError(
-                f"image must have the shape {(self.size[1], self.size[0], 3)}, got {image.shape}"
-            )
+            raise ValueError(f"image must have the shape {(self.size[1], self.size[0], 3)}, got {image.shape}")
         ticks = self._next if time is None else max(round(time * TICKS), self._next)
         picture = av.VideoFrame.from_ndarray(_even(image), format="rgb24")
         picture.pts, picture.time_base = ticks, Fraction(1, TICKS)

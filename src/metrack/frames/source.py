@@ -64,9 +64,7 @@ def _pattern(text: str) -> Source:
 
 def _camera(number: int) -> Source:
     if sys.platform not in CAMERAS:
-        raise ValueError(
-            f"SOURCE must be {WANTED}; camera numbers work on Linux and macOS only, got {number}"
-        )
+        raise ValueError(f"SOURCE must be {WANTED}; camera numbers work on Linux and macOS only, got {number}")
     driver, device = CAMERAS[sys.platform]
     return LiveStream(f"camera {number}", lambda: open_container(device.format(number), driver))
 

@@ -77,9 +77,7 @@ def open_container(address: str, format: str | None = None, **options: str) -> I
     timeout = TIMEOUT if "://" in address else None
     shown = without_password(address)
     try:
-        container = av.open(
-            address, "r", format=format, options=options, timeout=timeout, metadata_errors="ignore"
-        )
+        container = av.open(address, "r", format=format, options=options, timeout=timeout, metadata_errors="ignore")
     except (FFmpegError, OSError) as error:
         reason = (error.strerror or str(error)).lower()
         raise ValueError(f"SOURCE must be a video, but {shown!r} cannot be read as one ({reason})") from None

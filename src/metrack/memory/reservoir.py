@@ -32,10 +32,9 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.box import Floats
+from metrack.arrays import Floats, Ints
 from metrack.checks import did_you_mean
 
-Ints = NDArray[np.int64]
 Kind = TypeVar("Kind", bound=np.generic)
 
 SAMPLINGS = ("time-weighted", "uniform", "with-replacement", "everything")
@@ -103,9 +102,7 @@ class Reservoir:
         return {"keys": self.keys.copy(), "born": self.born.copy()}
 
     @classmethod
-    def from_arrays(
-        cls, arrays: Mapping[str, NDArray[np.generic]], size: int, growth: float, sampling: str
-    ) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]], size: int, growth: float, sampling: str) -> Self:
         """Rebuild a reservoir from :meth:`to_arrays`; it goes on bit for bit as the saved one would have."""
         reservoir = cls(size, growth, sampling)
         keys, born = np.array(arrays["keys"], np.float64), np.array(arrays["born"], np.int64)

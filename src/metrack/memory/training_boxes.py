@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrack.box import Box, Floats
+from metrack.arrays import Floats
+from metrack.box import Box
 from metrack.config import MemoryConfig
 
 

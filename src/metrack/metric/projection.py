@@ -9,17 +9,15 @@ which costs an eigendecomposition; :func:`learn_round_projected` repairs after e
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas, eigh, lapack
 
-from metrack.metric.proximity import SMALLEST_DIRECTION, Ints
-
-Matrix = NDArray[np.float32]
+from metrack.arrays import Floats, Ints
+from metrack.metric.proximity import SMALLEST_DIRECTION
 
 LARGEST_LOSS = 0.9  # of its length (squared, in the pushed metric) is what a direction may lose in one round
 
 
-def limit_pull(metric: Matrix, push: Matrix, pull: Matrix, floor: float) -> Matrix:
+def limit_pull(metric: Floats, push: Floats, pull: Floats, floor: float) -> Floats:
     """Weaken ``pull`` so that ``metric + push' push - pull' pull`` keeps its eigenvalues above ``floor``.
 
     With ``P = metric + push' push - floor I`` positive definite, the result is positive definite if and only if
@@ -44,11 +42,11 @@ def limit_pull(metric: Matrix, push: Matrix, pull: Matrix, floor: float) -> Matr
     W = blas.strsm(1.0, C, pull.T, lower=1)  # (D, m)
     values, vectors = eigh(W.T @ W, driver="evd", check_finite=False)
     kept = np.sqrt(LARGEST_LOSS / np.maximum(values, LARGEST_LOSS))  # (m,) of each direction's length
-    mix: Matrix = (vectors * kept.astype(np.float32)).T
+    mix: Floats = (vectors * kept.astype(np.float32)).T
     return mix
 
 
-def raise_eigenvalues(matrix: Matrix, floor: float) -> Matrix:
+def raise_eigenvalues(matrix: Floats, floor: float) -> Floats:
     """Return the nearest symmetric matrix (Frobenius norm) whose eigenvalues are at least ``floor``.
 
     >>> raise_eigenvalues(np.diag([2.0, -1.0]).astype("f4"), 0.5).tolist()
@@ -58,13 +56,13 @@ def raise_eigenvalues(matrix: Matrix, floor: float) -> Matrix:
     values, vectors = eigh(symmetric, driver="evd", check_finite=False)
     low = values < floor
     missing = vectors[:, low] * np.sqrt(floor - values[low])  # (D, number of low eigenvalues)
-    raised: Matrix = symmetric + missing @ missing.T
+    raised: Floats = symmetric + missing @ missing.T
     return raised
 
 
 def learn_round_projected(
-    metric: Matrix, samples: Matrix, triplets: Ints, margin: float, step_limit: float, floor: float
-) -> tuple[Matrix, int]:
+    metric: Floats, samples: Floats, triplets: Ints, margin: float, step_limit: float, floor: float
+) -> tuple[Floats, int]:
     """Run the passive-aggressive steps of one round with a projection after each; slow, for comparison.
 
     Returns the new metric and the number of steps taken. Takes the same triplets as
@@ -84,7 +82,7 @@ def learn_round_projected(
     return metric, taken
 
 
-def _is_above(matrix: Matrix, floor: float) -> bool:
+def _is_above(matrix: Floats, floor: float) -> bool:
     """Whether all eigenvalues exceed ``floor``: whether a Cholesky factorisation exists, the cheapest way to know."""
     shifted = np.array(matrix, order="F")
     shifted.flat[:: len(shifted) + 1] -= np.float32(floor)

@@ -15,8 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Matrix = NDArray[np.float32]
+from metrack.arrays import Floats, Ints
 
 SMALLEST_DIRECTION = 1e-12  # squared norm of a step's direction below which a triplet teaches nothing
 
@@ -31,17 +30,17 @@ class Steps:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def push(self, rows: Matrix) -> Matrix:
+    def push(self, rows: Floats) -> Floats:
         """What is driven apart: ``sqrt(step) * (p - far)`` of each step, in the given rows (n, d) of the samples."""
         return self._differences(rows, 2)
 
-    def pull(self, rows: Matrix) -> Matrix:
+    def pull(self, rows: Floats) -> Floats:
         """What is drawn together: ``sqrt(step) * (p - near)`` of each step."""
         return self._differences(rows, 1)
 
-    def _differences(self, rows: Matrix, other: int) -> Matrix:
+    def _differences(self, rows: Floats, other: int) -> Floats:
         weights = np.sqrt(self.lengths).astype(np.float32)
-        differences: Matrix = rows[self.triplets[:, 0]] - rows[self.triplets[:, other]]
+        differences: Floats = rows[self.triplets[:, 0]] - rows[self.triplets[:, other]]
         return differences * weights[:, None]
 
 
@@ -55,7 +54,7 @@ def draw_triplets(rng: np.random.Generator, own: Ints, other: Ints, count: int) 
     return np.stack([own[first], own[second], other[far]], axis=1)
 
 
-def learn_round(gram: Matrix, weighted: Matrix, triplets: Ints, margin: float, step_limit: float) -> Steps:
+def learn_round(gram: Floats, weighted: Floats, triplets: Ints, margin: float, step_limit: float) -> Steps:
     """Run the passive-aggressive steps of one round.
 
     Parameters
@@ -72,9 +71,7 @@ def learn_round(gram: Matrix, weighted: Matrix, triplets: Ints, margin: float, s
 
 
 @njit(cache=True, fastmath=True)
-def _step_lengths(
-    K: Matrix, G: Matrix, triplets: Ints, margin: float, step_limit: float
-) -> NDArray[np.float64]:
+def _step_lengths(K: Floats, G: Floats, triplets: Ints, margin: float, step_limit: float) -> NDArray[np.float64]:
     count = len(triplets)
     lengths = np.zeros(count)
     taken = np.empty(count, np.int64)

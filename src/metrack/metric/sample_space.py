@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-Ints = NDArray[np.int64]
-Matrix = NDArray[np.float32]
+from metrack.arrays import Floats, Ints
 
 FOREGROUND, BACKGROUND = 0, 1
 
@@ -24,15 +23,15 @@ class SampleSpace:
     """Samples of two classes, the metric M, and their Gram matrices, kept in step with each other."""
 
     def __init__(self, dimension: int, capacity: int) -> None:
-        self.metric: Matrix = np.eye(dimension, dtype=np.float32)
+        self.metric: Floats = np.eye(dimension, dtype=np.float32)
         self.counts = [0, 0]
         self._allocate(capacity)
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity
-        self.samples: Matrix = np.zeros((2 * capacity, len(self.metric)), np.float32)
-        self.gram: Matrix = np.zeros((2 * capacity, 2 * capacity), np.float32)
-        self.weighted: Matrix = np.zeros((2 * capacity, 2 * capacity), np.float32)
+        self.samples: Floats = np.zeros((2 * capacity, len(self.metric)), np.float32)
+        self.gram: Floats = np.zeros((2 * capacity, 2 * capacity), np.float32)
+        self.weighted: Floats = np.zeros((2 * capacity, 2 * capacity), np.float32)
 
     def block(self, label: int) -> slice:
         """Rows of a class that hold a sample."""
@@ -43,7 +42,7 @@ class SampleSpace:
         block = self.block(label)
         return np.arange(block.start, block.stop)
 
-    def put(self, slots: tuple[Ints, Ints], samples: tuple[Matrix, Matrix]) -> None:
+    def put(self, slots: tuple[Ints, Ints], samples: tuple[Floats, Floats]) -> None:
         """Write foreground and background samples ``(k, D)`` into slots ``(k,)``, replacing or extending."""
         counts = [max(n, int(s.max(initial=-1)) + 1) for n, s in zip(self.counts, slots, strict=True)]
         if max(counts) > self.capacity:
@@ -57,7 +56,7 @@ class SampleSpace:
             matrix[rows] = part
             matrix[:, rows] = part.T
 
-    def change_metric(self, push: Matrix, pull: Matrix, seen_push: Matrix, seen_pull: Matrix) -> None:
+    def change_metric(self, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
         """Add ``push' push - pull' pull`` to the metric, and what follows from it to the weighted Gram matrix.
 
         ``push`` and ``pull`` are ``(m, D)``; ``seen_*`` are their inner products ``(m, n)`` with all samples.
@@ -65,7 +64,7 @@ class SampleSpace:
         _add_outer(self.metric, push, pull)
         _add_outer(self.weighted, seen_push, seen_pull)
 
-    def set_metric(self, metric: Matrix) -> None:
+    def set_metric(self, metric: Floats) -> None:
         """Replace the metric and form the weighted Gram matrix anew."""
         self.metric = metric
         self.refresh()
@@ -96,7 +95,7 @@ class SampleSpace:
         self.refresh()
 
 
-def _add_outer(symmetric: Matrix, plus: Matrix, minus: Matrix) -> None:
+def _add_outer(symmetric: Floats, plus: Floats, minus: Floats) -> None:
     """``symmetric += plus' plus - minus' minus`` in place; the rows of plus and minus are vectors."""
     left, right = np.concatenate([plus, -minus]), np.concatenate([plus, minus])
     if len(left):

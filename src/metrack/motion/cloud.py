@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.box import Floats
+from metrack.arrays import Floats
 from metrack.motion.random_walk import States
 
 
@@ -34,5 +34,6 @@ class Cloud:
 
     def weights(self, sharpness: float) -> NDArray[np.float64]:
         """Posterior weights: the score to a power, summing to one."""
-        weights: NDArray[np.float64] = (self.scores / self.scores.max()) ** sharpness
-        return weights / weights.sum()
+        powers = (self.scores / self.scores.max()) ** sharpness
+        weights: NDArray[np.float64] = powers / powers.sum()
+        return weights

@@ -12,7 +12,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.box import Box, Floats
+from metrack.arrays import Floats
+from metrack.box import Box
 from metrack.checks import SMALLEST_SIDE
 
 States = NDArray[np.float64]
@@ -63,10 +64,6 @@ def step(
     ``spread`` is that of a step in x and y, in pixels of the target brought to ``base_size``, and in log-scale.
     """
     shift, scale = spread
-    pixel = (
-        np.exp(states[:, 2:]) * np.sqrt(bounds.width * bounds.height) / base_size
-    )  # (N, 1) in image pixels
-    steps = rng.standard_normal(states.shape) * np.hstack(
-        [shift * pixel, shift * pixel, np.full_like(pixel, scale)]
-    )
+    pixel = np.exp(states[:, 2:]) * np.sqrt(bounds.width * bounds.height) / base_size  # (N, 1) in image pixels
+    steps = rng.standard_normal(states.shape) * np.hstack([shift * pixel, shift * pixel, np.full_like(pixel, scale)])
     return bounds.clip(states + steps)

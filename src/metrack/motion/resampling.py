@@ -9,11 +9,8 @@ times on average, and a particle of weight zero never.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metrack.box import Floats
-
-Ints = NDArray[np.int64]
+from metrack.arrays import Floats, Ints
 
 _BELOW_ONE = float(np.nextafter(1.0, 0.0))
 

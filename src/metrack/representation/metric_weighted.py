@@ -16,19 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, eigh, lapack
 
-Matrix = NDArray[np.float32]
+from metrack.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)
 class Triangle:
     """A positive definite Gram matrix ready for solving: ``matrix = lower lower'``."""
 
-    lower: Matrix
+    lower: Floats
 
-    def explained(self, products: Matrix) -> Matrix:
+    def explained(self, products: Floats) -> Floats:
         """``b' matrix^-1 b`` for each row b of products ``(N, n)``, which is overwritten."""
         solved = blas.strsm(1.0, self.lower, products.T, lower=1, overwrite_b=1)  # (n, N)
-        energy: Matrix = np.einsum("kn,kn->n", solved, solved)
+        energy: Floats = np.einsum("kn,kn->n", solved, solved)
         return energy
 
 
@@ -36,19 +36,19 @@ class Triangle:
 class PseudoInverse:
     """Any other symmetric matrix: its pseudo-inverse is ``half diag(signs) half'``."""
 
-    half: Matrix
-    signs: Matrix
+    half: Floats
+    signs: Floats
 
-    def explained(self, products: Matrix) -> Matrix:
+    def explained(self, products: Floats) -> Floats:
         """``b' matrix^+ b`` for each row b of products ``(N, n)``."""
-        energy: Matrix = np.square(products @ self.half) @ self.signs
+        energy: Floats = np.square(products @ self.half) @ self.signs
         return energy
 
 
-def factorise(weighted: Matrix, ridge: float) -> Triangle | PseudoInverse:
+def factorise(weighted: Floats, ridge: float) -> Triangle | PseudoInverse:
     """Make the metric-weighted Gram matrix ``(n, n)`` of a class ready for solving.
 
-    The ridge is in units of the matrix's mean diagonal. Directions that rounding could have made are left out.
+    The ridge is in units of the matrix's trace. Directions that rounding could have made are left out.
     """
     damped = np.array(weighted.T, order="F")  # the same symmetric matrix, in LAPACK's order
     diagonal = np.einsum("ii->i", damped)
@@ -63,7 +63,7 @@ def factorise(weighted: Matrix, ridge: float) -> Triangle | PseudoInverse:
     return PseudoInverse(half.astype(np.float32), np.sign(values[kept]).astype(np.float32))
 
 
-def residual_energy(templates: Matrix, candidates: Matrix, metric: Matrix, ridge: float) -> Matrix:
+def residual_energy(templates: Floats, candidates: Floats, metric: Floats, ridge: float) -> Floats:
     """How badly each candidate is explained by the templates: theta, at least 0.
 
     Parameters
@@ -71,7 +71,7 @@ def residual_energy(templates: Matrix, candidates: Matrix, metric: Matrix, ridge
     templates : (n, D)      one remembered appearance per row
     candidates : (N, D)     one descriptor per row
     metric : (D, D)         M, symmetric
-    ridge : float           in units of the mean diagonal of the Gram matrix
+    ridge : float           in units of the trace of the Gram matrix
 
     Returns
     -------
@@ -80,13 +80,11 @@ def residual_energy(templates: Matrix, candidates: Matrix, metric: Matrix, ridge
     P, Y, M = templates, candidates, metric
     YM = Y @ M  # (N, D)
     explained = factorise(P @ M @ P.T, ridge).explained(YM @ P.T)
-    theta: Matrix = np.maximum(np.einsum("nd,nd->n", YM, Y) - explained, 0.0)
+    theta: Floats = np.maximum(np.einsum("nd,nd->n", YM, Y) - explained, 0.0)
     return theta
 
 
-def score(
-    theta_f: Matrix, theta_b: Matrix, gamma_f: float, gamma_b: float, rho: float
-) -> NDArray[np.float64]:
+def score(theta_f: Floats, theta_b: Floats, gamma_f: float, gamma_b: float, rho: float) -> NDArray[np.float64]:
     """Similarity to the foreground rather than the background, in [0, 1] (paper: eq. 3).
 
     >>> score(np.array([0.0]), np.array([np.inf]), 1, 1, 0.1).round(3)

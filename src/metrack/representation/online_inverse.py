@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrack.box import Floats
+from metrack.arrays import Floats
 
 
 class SingularUpdate(ArithmeticError):  # noqa: N818  the name says what happened

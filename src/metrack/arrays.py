@@ -1,0 +1,11 @@
+"""Names for kinds of arrays, so that signatures read well; shapes are in the docstrings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.int64]
