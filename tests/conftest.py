@@ -1,6 +1,8 @@
 """What all tests share: the slow twins on the path, one seed that CI varies, patience for slow machines."""
 
 import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: two threads are slower, much so on a busy machine
 import sys
 from pathlib import Path
 

@@ -59,6 +59,17 @@ def test_results_do_not_depend_on_the_number_of_blas_threads(tmp_path):
     np.testing.assert_allclose(boxes[0], boxes[1], atol=1e-3)
 
 
+def test_saved_while_the_target_is_hidden_it_goes_on_alike(clip, tmp_path):
+    tracker = started(clip, LIGHT.replace({"memory.learn_when": "tracking"}))
+    follow(tracker, clip, 20)
+    blank = np.zeros_like(clip[0])
+    tracker.update(blank)
+    tracker.save(tmp_path / "hidden.npz")
+    again = Tracker.load(tmp_path / "hidden.npz")
+    for image in (blank, blank, clip[23], clip[24]):
+        assert tracker.update(image) == again.update(image)
+
+
 @pytest.mark.parametrize("sampling", ["time-weighted", "uniform", "with-replacement", "everything"])
 def test_saved_and_loaded_goes_on_as_if_never_stopped(clip, tmp_path, sampling):
     config = LIGHT.replace({"memory.sampling": sampling})
@@ -208,6 +219,32 @@ def test_numbers_stay_finite_under_any_settings(clip, changes):
     tracker = started(clip, LIGHT.replace(changes))
     for estimate in follow(tracker, clip, 12):
         assert_sane(estimate, clip[0].shape)
+
+
+def test_refining_particles_find_the_target_more_precisely(clip):
+    """With as many particles in all, over several seeds."""
+
+    def mean_overlap(refined):
+        config = LIGHT.replace({"motion.refined": refined})
+        runs = [follow(started(clip, config, seed), clip, 30) for seed in range(5)]
+        return np.mean([e.box.iou(clip.truth[i].box) for run in runs for i, e in enumerate(run, 1)])
+
+    assert mean_overlap(0.5) > mean_overlap(0.0) + 0.02
+
+
+def test_default_holds_still_while_the_target_is_hidden(clip, seed):
+    config = LIGHT.replace({"memory.learn_when": "tracking"})
+    tracker = started(clip, config, seed)
+    follow(tracker, clip, 20)
+    before = tracker._appearance.to_arrays()
+    noise = np.random.default_rng(seed).integers(0, 256, clip[0].shape, np.uint8)
+    hidden = [tracker.update(noise) for _ in range(5)]
+    assert {e.state for e in hidden} == {"occluded"}
+    for name, array in tracker._appearance.to_arrays().items():
+        np.testing.assert_array_equal(array, before[name])
+    spreads = [e.info.particles[: config.motion.explorers, 0].std() for e in hidden]
+    assert spreads[-1] > 1.5 * spreads[0]
+    assert tracker.update(clip[21]).box.iou(clip.truth[21].box) > 0.5
 
 
 def test_update_before_init_is_refused(clip):

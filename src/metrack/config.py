@@ -66,7 +66,7 @@ class MotionConfig(_Section):
     shift_std: float = setting(
         10.0, "spread of one step in x and in y, in pixels of the target at base_size", low=0, high=1000
     )
-    scale_std: float = setting(0.05, "spread of one step in log-scale", low=0, high=1)
+    scale_std: float = setting(0.03, "spread of one step in log-scale", low=0, high=1)
     sharpness: float = setting(1000.0, "power of the score that weighs a particle (1: the paper)", low=0, high=1e6)
 
     @property
@@ -81,8 +81,8 @@ class FeatureConfig(_Section):
 
     kind: str = setting("hog", "descriptor of a region", choices=("hog", "pixels"))
     divisions: str = setting("quadrants", "the five blocks of the HOG", choices=("quadrants", "halves", "corners"))
-    base_size: float = setting(40.0, "side in pixels (geometric mean) to which the target is brought", low=8, high=512)
-    energy: float = setting(0.6, "squared length of a descriptor; sets the scale of all distances", low=1e-6, high=1e6)
+    base_size: float = setting(32.0, "side in pixels (geometric mean) to which the target is brought", low=8, high=512)
+    energy: float = setting(0.3, "squared length of a descriptor; sets the scale of all distances", low=1e-6, high=1e6)
     patch_side: int = setting(20, "side of the raw-pixel patch; its square is the dimension", low=2, high=64)
 
 
@@ -115,8 +115,8 @@ class MemoryConfig(_Section):
     positives: int = setting(7, "foreground samples taken per frame", low=1, high=10_000)
     negatives: int = setting(7, "background samples taken per frame", low=1, high=10_000)
     positive_radius: float = setting(1.0, "foreground samples lie within this many pixels", low=0, high=1000)
-    negative_inner: float = setting(0.3, "background samples lie at least this far, in target sizes", low=0, high=100)
-    negative_outer: float = setting(1.0, "background samples lie at most this far, in target sizes", low=0, high=100)
+    negative_inner: float = setting(0.5, "background samples lie at least this far, in target sizes", low=0, high=100)
+    negative_outer: float = setting(1.5, "background samples lie at most this far, in target sizes", low=0, high=100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

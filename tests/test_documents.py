@@ -1,0 +1,66 @@
+"""The documents say what is so."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from metrack.config import preset
+
+ROOT = Path(__file__).parents[1]
+DEVIATIONS = (ROOT / "docs" / "deviations.md").read_text()
+
+PRINTED = {
+    "motion.particles": 200,
+    "motion.shift_std": 10,
+    "metric.triplets": 500,
+    "metric.margin": 1,
+    "memory.size": 300,
+    "memory.growth": 1.6,
+    "representation.gamma_f": 1,
+    "representation.gamma_b": 1,
+    "representation.rho": 0.1,
+    "memory.sampling": "time-weighted",
+}
+
+
+def test_preset_paper_has_the_settings_the_paper_prints():
+    settings = preset("paper").to_dict()
+    assert {name: settings[name] for name in PRINTED} == PRINTED
+
+
+def test_the_settings_named_in_deviations_have_the_values_given():
+    named = dict(re.findall(r"`(\w+\.\w+) = ([\w.-]+)`", DEVIATIONS))
+    paper = preset("paper").replace({k: v for k, v in named.items() if k not in OTHERWISE})
+    assert len(named) > 12
+    assert paper == preset("paper")
+    assert set(named) >= {name for name, value in default_differences().items()}
+
+
+OTHERWISE = {"memory.sampling", "memory.learn_when"}  # named there as what another choice would be
+
+
+def default_differences():
+    paper, default = preset("paper").to_dict(), preset("default").to_dict()
+    return {name: value for name, value in default.items() if value != paper[name]}
+
+
+def test_default_is_paper_with_one_rule():
+    assert default_differences() == {"memory.learn_when": "tracking"}
+
+
+@pytest.mark.parametrize("reference", sorted(set(re.findall(r"`(tests/[\w/.:]+)`", DEVIATIONS))))
+def test_the_tests_named_in_deviations_exist(reference):
+    file, *names = reference.split("::")
+    body = ast.parse((ROOT / file).read_text()).body
+    for name in names:
+        found = [node for node in body if getattr(node, "name", None) == name]
+        assert found, f"{reference} does not exist"
+        body = getattr(found[0], "body", [])
+
+
+def test_constraints_hold_exact_versions_and_no_addresses():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert all(re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line) for line in lines)
+    assert not any("://" in line for line in lines)
