@@ -117,6 +117,23 @@ class TestEnergies:
             expected = residual_energy(space.samples[space.block(label)], candidates, space.metric, 0.02)
             assert_allclose(actual, expected, rtol=0, atol=2e-5 * np.abs(space.metric).max())
 
+    def test_many_candidates_have_the_energies_they_have_alone(self, seed):
+        rng = np.random.default_rng(seed)
+
+        def directions(count):
+            rows = rng.standard_normal((count, 20)).astype(np.float32)
+            return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+        for ridge in (0.02, 0.0):
+            appearance = Appearance(TrackerConfig().replace({"representation.ridge": ridge, "memory.size": 12}), 20)
+            for frame in range(6):
+                appearance.learn(rng, frame, directions(4), directions(4))
+            candidates = directions(100)
+            alone = [appearance.energies(candidates[i : i + 10]) for i in range(0, 100, 10)]
+            np.testing.assert_allclose(
+                appearance.energies(candidates), np.concatenate(alone, axis=1), atol=2e-5 if ridge else 1e-3
+            )
+
     def test_before_the_buffers_are_full(self, seed):
         rng = np.random.default_rng(seed)
         assert_healthy(run(appearance(), rng, 1), rng)

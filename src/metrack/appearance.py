@@ -21,6 +21,7 @@ from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
 from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise
 
 REFRESH_EVERY = 50  # frames from one exact re-computation of the Gram matrices to the next
+MANY_CANDIDATES = 2  # times the dimension: from here on quadratic forms are cheaper
 FIRST_CAPACITY = 512  # samples per class for which a memory that keeps everything starts
 
 
@@ -36,15 +37,26 @@ class Appearance:
         self.steps_taken = 0  # in the last round of metric learning
 
     def energies(self, candidates: Floats) -> tuple[Floats, Floats]:
-        """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
-        space = self.space
-        weighed = candidates @ space.metric  # (N, D)
-        whole = np.einsum("nd,nd->n", weighed, candidates)
-        theta_f, theta_b = (
-            np.maximum(whole - factor.explained(weighed @ space.samples[space.block(label)].T), 0.0)
-            for label, factor in enumerate(self.factors)
-        )
-        return theta_f, theta_b
+        """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0.
+
+        Few candidates are compared with the samples; for many it pays to turn each class into one quadratic form.
+        """
+        many = len(candidates) > MANY_CANDIDATES * len(self.space.metric)
+        theta_f, theta_b = self._energies_by_form(candidates) if many else self._energies_by_samples(candidates)
+        return np.maximum(theta_f, 0.0), np.maximum(theta_b, 0.0)
+
+    def _energies_by_samples(self, Y: Floats) -> list[Floats]:
+        S, M = self.space.samples, self.space.metric
+        YM = Y @ M  # (N, D)
+        whole = np.einsum("nd,nd->n", YM, Y)
+        blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
+        return [whole - f.explained(YM @ S[block].T) for f, block in zip(self.factors, blocks, strict=True)]
+
+    def _energies_by_form(self, Y: Floats) -> list[Floats]:
+        S, M = self.space.samples, self.space.metric
+        blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
+        forms = [M - f.form(S[block] @ M) for f, block in zip(self.factors, blocks, strict=True)]  # (D, D)
+        return [np.einsum("nd,nd->n", Y @ form, Y) for form in forms]
 
     def learn(self, rng: np.random.Generator, frame: int, foreground: Floats, background: Floats) -> None:
         """Take in the samples ``(k, D)`` of a frame."""

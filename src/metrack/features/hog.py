@@ -92,17 +92,20 @@ def integral_histogram(grey: NDArray[np.float32]) -> NDArray[np.float32]:
     height, width = grey.shape
     integral = np.empty((height + 1, width + 1, BINS), np.float32)
     integral[0] = 0.0
+    g_cols = np.empty(width, np.float32)
     magnitude = np.empty(width, np.float32)
     position = np.empty(width, np.float32)
     row_sum = np.empty(BINS, np.float32)
     half_turn = np.float32(math.pi)
     for y in range(height):
-        above, below = max(y - 1, 0), min(y + 1, height - 1)
+        above, row, below = grey[max(y - 1, 0)], grey[y], grey[min(y + 1, height - 1)]
+        for x in range(1, width - 1):
+            g_cols[x] = row[x + 1] - row[x - 1]
+        g_cols[0], g_cols[width - 1] = row[min(1, width - 1)] - row[0], row[width - 1] - row[max(width - 2, 0)]
         for x in range(width):
-            g_col = grey[y, min(x + 1, width - 1)] - grey[y, max(x - 1, 0)]
-            g_row = grey[below, x] - grey[above, x]
-            wide, high = abs(g_col), abs(g_row)
-            ratio = min(wide, high) / (max(wide, high) + np.float32(1e-20))
+            g_col, g_row = g_cols[x], below[x] - above[x]
+            wide, tall = abs(g_col), abs(g_row)
+            ratio = min(wide, tall) / (max(wide, tall) + np.float32(1e-20))
             square = ratio * ratio
             angle = ratio * (
                 np.float32(0.9998660)
@@ -113,20 +116,21 @@ def integral_histogram(grey: NDArray[np.float32]) -> NDArray[np.float32]:
                     * (np.float32(0.1801410) + square * (np.float32(-0.0851330) + square * np.float32(0.0208351)))
                 )
             )
-            if high > wide:
+            if tall > wide:
                 angle = half_turn / 2 - angle
             if (g_col < 0) != (g_row < 0):
                 angle = half_turn - angle
-            magnitude[x] = math.sqrt(wide * wide + high * high)
+            magnitude[x] = math.sqrt(wide * wide + tall * tall)
             position[x] = angle * (np.float32(BINS) / half_turn) + np.float32(BINS - 0.5)
         row_sum[:] = 0.0
         integral[y + 1, 0, :] = 0.0
         for x in range(width):
             low = int(position[x])
             share = position[x] - low
-            low = low % BINS
+            low = low - BINS if low >= BINS else low  # the angle is at most half a turn, so once is enough
+            high = low + 1 if low + 1 < BINS else 0
             row_sum[low] += magnitude[x] * (1 - share)
-            row_sum[(low + 1) % BINS] += magnitude[x] * share
+            row_sum[high] += magnitude[x] * share
             for b in range(BINS):
                 integral[y + 1, x + 1, b] = integral[y, x + 1, b] + row_sum[b]
     return integral
@@ -146,19 +150,24 @@ def _describe(
     block_length = cells_per_block * BINS
     corners = np.empty((len(y_edges), len(x_edges), BINS), np.float32)
     out = np.empty((len(boxes), len(cells) * BINS), np.float32)
+    left = np.empty(len(x_edges), np.int64)
+    u = np.empty(len(x_edges), np.float32)
     for n in range(len(boxes)):
+        for j in range(len(x_edges)):
+            x = min(max(boxes[n, 0] + x_edges[j] * boxes[n, 2], 0.0), float(width))
+            left[j] = min(int(x), width - 1)
+            u[j] = x - left[j]
         for i in range(len(y_edges)):
             y = min(max(boxes[n, 1] + y_edges[i] * boxes[n, 3], 0.0), float(height))
             top = min(int(y), height - 1)
             v = np.float32(y - top)
             for j in range(len(x_edges)):
-                x = min(max(boxes[n, 0] + x_edges[j] * boxes[n, 2], 0.0), float(width))
-                left = min(int(x), width - 1)
-                u = np.float32(x - left)
+                a00, a01 = (1 - u[j]) * (1 - v), u[j] * (1 - v)
+                a10, a11 = (1 - u[j]) * v, u[j] * v
+                upper, lower = integral[top, left[j]], integral[top + 1, left[j]]
+                upper_next, lower_next = integral[top, left[j] + 1], integral[top + 1, left[j] + 1]
                 for b in range(BINS):
-                    upper = (1 - u) * integral[top, left, b] + u * integral[top, left + 1, b]
-                    lower = (1 - u) * integral[top + 1, left, b] + u * integral[top + 1, left + 1, b]
-                    corners[i, j, b] = (1 - v) * upper + v * lower
+                    corners[i, j, b] = a00 * upper[b] + a01 * upper_next[b] + a10 * lower[b] + a11 * lower_next[b]
         for c in range(len(cells)):
             x0, x1, y0, y1 = cells[c, 0], cells[c, 1], cells[c, 2], cells[c, 3]
             for b in range(BINS):

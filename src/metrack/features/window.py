@@ -79,7 +79,7 @@ def _resample(
     row_start: NDArray[np.int64],
     row_weights: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """Apply the two sets of taps; source rows that fall outside are the nearest inside ones."""
+    """Apply the two sets of taps, rows first; source pixels that fall outside are the nearest inside ones."""
     frame_h, frame_w, channels = pixels.shape
     width, x_taps = column_weights.shape
     height, y_taps = row_weights.shape
@@ -87,29 +87,37 @@ def _resample(
     last_row = min(max(row_start[-1] + y_taps - 1, 0), frame_h - 1)
     first_column = min(max(column_start[0], 0), frame_w - 1)
     last_column = min(max(column_start[-1] + x_taps - 1, 0), frame_w - 1)
-    source = np.empty(last_column - first_column + 1, np.float32)
-    narrow = np.zeros((last_row - first_row + 1, width), np.float32)
-    for y in range(first_row, last_row + 1):
-        for x in range(first_column, last_column + 1):
-            if channels == 3:
-                source[x - first_column] = (
-                    np.float32(0.299) * pixels[y, x, 0]
-                    + np.float32(0.587) * pixels[y, x, 1]
-                    + np.float32(0.114) * pixels[y, x, 2]
+    source = np.empty((last_row - first_row + 1, last_column - first_column + 1), np.float32)
+    if channels == 3:
+        for y in range(source.shape[0]):
+            for x in range(source.shape[1]):
+                source[y, x] = (
+                    np.float32(0.299) * pixels[first_row + y, first_column + x, 0]
+                    + np.float32(0.587) * pixels[first_row + y, first_column + x, 1]
+                    + np.float32(0.114) * pixels[first_row + y, first_column + x, 2]
                 )
-            else:
-                source[x - first_column] = pixels[y, x, 0]
+    else:
+        for y in range(source.shape[0]):
+            for x in range(source.shape[1]):
+                source[y, x] = pixels[first_row + y, first_column + x, 0]
+    # where each window column reads its row of sums, which has the border repeated on either side
+    margin = max(first_column - column_start[0], 0)
+    padded = np.empty(margin + source.shape[1] + max(column_start[-1] + x_taps - 1 - last_column, 0), np.float32)
+    at = column_start - (first_column - margin)
+    grey = np.empty((height, width), np.float32)
+    row = padded[margin : margin + source.shape[1]]
+    for i in range(height):
+        row[:] = 0.0
+        for k in range(y_taps):
+            line = source[min(max(row_start[i] + k, first_row), last_row) - first_row]
+            weight = row_weights[i, k]
+            for x in range(len(row)):
+                row[x] += weight * line[x]
+        padded[:margin] = row[0]
+        padded[margin + len(row) :] = row[-1]
         for j in range(width):
             total = np.float32(0.0)
             for k in range(x_taps):
-                x = min(max(column_start[j] + k, first_column), last_column)
-                total += column_weights[j, k] * source[x - first_column]
-            narrow[y - first_row, j] = total
-    grey = np.zeros((height, width), np.float32)
-    for i in range(height):
-        for k in range(y_taps):
-            y = min(max(row_start[i] + k, first_row), last_row)
-            weight = row_weights[i, k]
-            for j in range(width):
-                grey[i, j] += weight * narrow[y - first_row, j]
+                total += column_weights[j, k] * padded[at[j] + k]
+            grey[i, j] = total
     return grey

@@ -40,7 +40,10 @@ def limit_pull(metric: Floats, push: Floats, pull: Floats, floor: float) -> Floa
     if failed:  # rounding has brought the metric down to the floor: only adding is safe
         return np.zeros((0, len(pull)), np.float32)
     W = blas.strsm(1.0, C, pull.T, lower=1)  # (D, m)
-    values, vectors = eigh(W.T @ W, driver="evd", check_finite=False)
+    R = W.T @ W  # (m, m)
+    if _is_above(-R, -LARGEST_LOSS):
+        return np.eye(len(pull), dtype=np.float32)
+    values, vectors = eigh(R, driver="evd", check_finite=False)
     kept = np.sqrt(LARGEST_LOSS / np.maximum(values, LARGEST_LOSS))  # (m,) of each direction's length
     mix: Floats = (vectors * kept.astype(np.float32)).T
     return mix

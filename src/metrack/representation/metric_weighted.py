@@ -31,6 +31,12 @@ class Triangle:
         energy: Floats = np.einsum("kn,kn->n", solved, solved)
         return energy
 
+    def form(self, rows: Floats) -> Floats:
+        """``rows' matrix^-1 rows`` of rows ``(n, D)``: explaining as a quadratic form ``(D, D)`` of the candidate."""
+        solved = blas.strsm(1.0, self.lower, np.asfortranarray(rows), lower=1, overwrite_b=1)  # (n, D)
+        form: Floats = solved.T @ solved
+        return form
+
 
 @dataclass(frozen=True, slots=True)
 class PseudoInverse:
@@ -43,6 +49,12 @@ class PseudoInverse:
         """``b' matrix^+ b`` for each row b of products ``(N, n)``."""
         energy: Floats = np.square(products @ self.half) @ self.signs
         return energy
+
+    def form(self, rows: Floats) -> Floats:
+        """``rows' matrix^+ rows`` of rows ``(n, D)``: explaining as a quadratic form ``(D, D)`` of the candidate."""
+        seen = self.half.T @ rows
+        form: Floats = (seen * self.signs[:, None]).T @ seen
+        return form
 
 
 def factorise(weighted: Floats, ridge: float) -> Triangle | PseudoInverse:
