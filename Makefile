@@ -27,7 +27,7 @@ lint: .venv/dev
 bench: .venv/peers
 	$(BIN)/python benchmarks/speed.py
 
-accuracy: .venv/peers
+accuracy: .venv/core
 	$(BIN)/python benchmarks/accuracy.py
 
 clean:

@@ -2,7 +2,7 @@
 
     python benchmarks/accuracy.py [--seeds 3] [--variant NAME:setting=value,...]
 
-Prints one row per sequence (mean and spread over seeds of the success AUC, centre error, overlap) and a mean row, and
+Prints one row per sequence (mean and spread over seeds of the success AUC) and rows of means, and
 the difference between the first variant and each of the others. Sequences come from METRACK_DATA.
 """
 
@@ -44,7 +44,7 @@ def follow(run: Run) -> tuple[float, float, float]:
     tracker.init(next(frames), tuple(run.sequence.truth[0]))
     boxes = [run.sequence.truth[0], *(tracker.update(frame).box.to_xywh() for frame in frames)]
     overlap = iou(np.array(boxes), run.sequence.truth)
-    return success_auc(overlap), precision(centre_distance(boxes, run.sequence.truth)), float(overlap.mean())
+    return success_auc(overlap), precision(centre_distance(boxes, run.sequence.truth)), float(np.nanmean(overlap))
 
 
 def parse_variant(text: str) -> tuple[str, TrackerConfig]:

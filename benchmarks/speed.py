@@ -1,6 +1,6 @@
 """Speed: side by side with OpenCV's trackers in one run, per stage, and how it grows.
 
-    python benchmarks/speed.py [--frames 60] [--rounds 3]
+    python benchmarks/speed.py [--frames 90] [--rounds 3]
 
 Every tracker runs on one thread and on the same frames, in turns, so that a busy machine slows all of them alike; what
 counts are the ratios. On the real sequences where METRACK_DATA has them, else on the built-in clip.
@@ -11,7 +11,11 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -25,11 +29,13 @@ from metrack import Tracker, TrackerConfig
 from metrack.checks import Frame
 from metrack.config import preset
 from metrack.evaluation.sequences import development_sequences
+from metrack.frames import VideoWriter
 from metrack.synth import builtin_clip
 
 console = Console()
 Clip = tuple[str, list[Frame], tuple[float, ...]]
-WARM_UP = 50  # frames until the buffers are full and a frame costs what it will always cost
+EARLY = 500  # frames after which a long run has settled
+WARM_UP = 45  # frames until the buffers are full and a frame costs what it will always cost
 
 
 def clips(frames: int) -> list[Clip]:
@@ -152,47 +158,75 @@ def matrix_rate(seconds: float) -> None:
 
 
 def growth() -> None:
-    """Time against the number of particles, and against the length of a run."""
-    clip = builtin_clip(frames=120, occlusion=False, departure=False)
+    """Time against the number of particles; the two ends are timed in turns."""
+    clip = builtin_clip(frames=2 * WARM_UP, occlusion=False, departure=False)
     images = [clip[i] for i in range(len(clip))]
-    seconds = {}
-    for particles in (200, 400, 800, 1600, 3200, 6400):
-        runner = Ours(preset("paper").replace({"motion.particles": particles}))
-        seconds[particles] = time_clip(runner, ("clip", images, clip.first_box.to_xywh()))
+    counts = (200, 400, 800, 1600, 3200, 6400)
+    rounds: dict[int, list[float]] = {particles: [] for particles in counts}
+    for _ in range(3):
+        for particles in counts:
+            runner = Ours(preset("paper").replace({"motion.particles": particles}))
+            rounds[particles].append(time_clip(runner, ("clip", images, clip.first_box.to_xywh())))
+    seconds = {particles: float(np.median(times)) for particles, times in rounds.items()}
+    ratio = float(np.median(np.array(rounds[6400]) / rounds[200]))
     console.print(
         "particles, ms a frame: "
         + ", ".join(f"{n}: {s * 1e3:.1f}" for n, s in seconds.items())
-        + f"; 32x the particles cost {seconds[6400] / seconds[200]:.1f}x the time"
+        + f"; 32x the particles cost {ratio:.1f}x the time"
     )
 
 
 def endurance(frames: int) -> None:
-    """Time and memory of a frame early and late in a long run."""
+    """Time and memory of a frame early and late in a long run; the two are timed in turns, on the same images."""
     clip = builtin_clip(frames=120, occlusion=False, departure=False)
     images = [clip[i] for i in range(len(clip))]
     there_and_back = images + images[::-1]
-    tracker = Tracker("paper")
-    tracker.init(images[0], clip.first_box)
-    spent, memory = [], []
-    for i in track(range(1, frames + 1), description="a long run", console=console):
-        image = there_and_back[i % len(there_and_back)]
-        start = perf_counter()
-        tracker.update(image)
-        spent.append(perf_counter() - start)
-        memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    early, late = (float(np.median(spent[a:b])) for a, b in ((500, 1500), (-1000, None)))
+    late = Tracker("paper")
+    late.init(images[0], clip.first_box)
+    with tempfile.TemporaryDirectory() as folder:
+        for i in track(range(1, frames + 1), description="a long run", console=console):
+            late.update(there_and_back[i % len(there_and_back)])
+            if i == EARLY:
+                late.save(Path(folder) / "early.npz")
+                early_memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        early = Tracker.load(Path(folder) / "early.npz")
+    spent: dict[str, list[float]] = {"early": [], "late": []}
+    for image in there_and_back:
+        for name, tracker in (("early", early), ("late", late)):
+            start = perf_counter()
+            tracker.update(image)
+            spent[name].append(perf_counter() - start)
+    first, last = (float(np.median(times)) for times in spent.values())
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     console.print(
-        f"frames 500-1500: {early * 1e3:.2f} ms, last 1000 of {frames}: {late * 1e3:.2f} ms ({late / early:.2f}x); "
-        f"peak memory {memory[499]:.0f} MB at frame 500, {memory[-1]:.0f} MB at the end"
+        f"a frame after {EARLY} frames: {first * 1e3:.2f} ms, after {frames}: {last * 1e3:.2f} ms "
+        f"({last / first:.2f}x); peak memory {early_memory:.0f} MB and {memory:.0f} MB"
     )
+
+
+def memory_of_a_720p_video() -> None:
+    """Peak memory of the whole command on a 720p video, in a process of its own."""
+    clip = builtin_clip(frames=60, size=(1280, 720), occlusion=False, departure=False)
+    with tempfile.TemporaryDirectory() as folder:
+        video = Path(folder) / "clip.mp4"
+        with VideoWriter(video, clip.size, clip.fps) as writer:
+            for image in clip:
+                writer.write(image)
+        box = ",".join(str(round(v)) for v in clip.first_box.to_xywh())
+        metrack = Path(sys.executable).with_name("metrack")
+        command = [metrack, "track", video, "--box", box, "-o", f"{folder}/out"]
+        subprocess.run(command, check=True, capture_output=True)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    console.print(f"peak memory of metrack track on a 720p video: {peak:.0f} MB")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--frames", type=int, default=2 * WARM_UP, help="frames of each clip")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--long", type=int, default=10_000, help="frames of the long run")
+    parser.add_argument("--long", type=int, default=10_000, help=f"frames of the long run, more than {EARLY}")
     options = parser.parse_args()
+    memory_of_a_720p_video()
     growth()
     endurance(options.long)
     seconds = side_by_side(clips(options.frames), options.rounds)

@@ -305,13 +305,13 @@ def test_a_truncated_video_is_followed_as_far_as_it_goes(
 ) -> None:
     data = video.read_bytes()
     (tmp_path / "cut.mp4").write_bytes(data[: len(data) * 2 // 3])
-    assert run(["track", str(tmp_path / "cut.mp4"), "--box", box, "-o", str(tmp_path / "out"), *LIGHT]) == 0
+    assert run(["track", str(tmp_path / "cut.mp4"), "--box", box, "-o", str(tmp_path / "out"), *LIGHT]) == 1
     count = len(read_jsonl(tmp_path / "out" / "trajectory.jsonl"))
     assert 5 < count < 30
     said = summary(tmp_path / "out")
     assert (said["status"], said["frames"]) == ("ended early", count)
     assert said["notice"] == f"cut.mp4 ends early: {count} of 30 frames could be read"
-    assert str(said["notice"]) in capsys.readouterr().out
+    assert capsys.readouterr().err == f"metrack: {said['notice']}\n"
 
 
 def test_an_unreadable_image_keeps_what_came_before_it(

@@ -64,3 +64,16 @@ def test_constraints_hold_exact_versions_and_no_addresses():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert all(re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line) for line in lines)
     assert not any("://" in line for line in lines)
+
+
+def test_the_python_in_the_readme_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    assert "tracking" in capsys.readouterr().out
+    assert (tmp_path / "balloon.npz").is_file()
+
+
+def test_what_the_readme_links_to_exists():
+    for target in re.findall(r"\]\((?!http)([^)]+)\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / target).is_file(), target

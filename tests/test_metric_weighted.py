@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise, residual_energy, score
+from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise, quadratic, residual_energy, score
 from metrack.threads import one_blas_thread
 from reference import representation as reference
 
@@ -251,6 +251,16 @@ def any_metric(rng, kind, scale, D):
         "zero": np.zeros((D, D), np.float32),
     }[kind]
     return metric * np.float32(scale)
+
+
+@pytest.mark.parametrize("lowest", [0.5, 0.0, -1.0])
+def test_a_quadratic_form_definite_or_not(seed, lowest):
+    rng = np.random.default_rng(seed)
+    vectors, _ = np.linalg.qr(rng.standard_normal((30, 30)))
+    form = ((vectors * np.linspace(lowest, 3, 30)) @ vectors.T).astype(np.float32)
+    rows = rng.standard_normal((70, 30)).astype(np.float32)
+    expected = [y @ form.astype(float) @ y for y in rows.astype(float)]
+    np.testing.assert_allclose(quadratic(form, rows), expected, rtol=1e-5, atol=2e-3)
 
 
 class TestScore:

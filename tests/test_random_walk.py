@@ -35,7 +35,7 @@ def test_states_stay_in_the_frame_and_boxes_useful(seed):
     assert (centres >= -1e-9).all()
     assert (centres <= [120 + 1e-9, 90 + 1e-9]).all()
     assert boxes[:, 2:].min() >= SMALLEST_SIDE - 1e-9
-    assert (boxes[:, 2:].max(axis=0) <= [120 + 1e-9, 180 + 1e-9]).all()
+    assert (boxes[:, 2:].max(axis=0) <= [60 + 1e-9, 90 + 1e-9]).all()
 
 
 def test_no_spread_no_step(seed):

@@ -90,6 +90,16 @@ def test_a_saved_tracker_holds_no_pickle(clip, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["tracker.npz"]
 
 
+@pytest.mark.parametrize("meta", [b"[1]", b"{}", b'{"format": 1}', b'{"format": 99}'])
+def test_loading_an_archive_of_something_else_says_so(tmp_path, meta):
+    np.savez(tmp_path / "x.npz", meta=np.frombuffer(meta, np.uint8))
+    with pytest.raises(ValueError, match="saved"):
+        Tracker.load(tmp_path / "x.npz")
+    np.save(tmp_path / "y.npy", np.zeros(3))
+    with pytest.raises(ValueError, match="saved tracker"):
+        Tracker.load(tmp_path / "y.npy")
+
+
 @pytest.mark.parametrize("content", [b"", b"not a tracker", None])
 def test_loading_something_else_says_so(tmp_path, content):
     path = tmp_path / "x.npz"
@@ -245,6 +255,25 @@ def test_default_holds_still_while_the_target_is_hidden(clip, seed):
     spreads = [e.info.particles[: config.motion.explorers, 0].std() for e in hidden]
     assert spreads[-1] > 1.5 * spreads[0]
     assert tracker.update(clip[21]).box.iou(clip.truth[21].box) > 0.5
+
+
+def test_long_unseen_the_cloud_stays_in_reach_and_the_target_at_its_size(clip):
+    tracker = started(clip, LIGHT.replace({"memory.learn_when": "tracking"}))
+    follow(tracker, clip, 20)
+    noise = np.random.default_rng(0).integers(0, 256, clip[0].shape, np.uint8)
+    hidden = [tracker.update(noise) for _ in range(80)]
+    assert hidden[-1].state == "lost"
+    sizes = np.sqrt(np.prod(hidden[-1].info.particles[:, 2:], axis=1))
+    np.testing.assert_allclose(sizes.mean(), np.sqrt(clip.truth[20].box.area), rtol=0.25)
+    assert hidden[-1].info.steps_taken == 0
+    spread = hidden[-1].info.particles[: LIGHT.motion.explorers, :2].std(axis=0)
+    assert (spread < 8 * LIGHT.motion.shift_std * sizes.mean() / LIGHT.features.base_size).all()
+
+
+def test_the_info_counts_the_steps_of_its_own_frame(clip):
+    tracker = started(clip, LIGHT.replace({"metric.every": 4}))
+    taken = [e.info.steps_taken for e in follow(tracker, clip, 8)]
+    assert [n > 0 for n in taken] == [(frame % 4 == 0) for frame in range(1, 9)]
 
 
 def test_update_before_init_is_refused(clip):

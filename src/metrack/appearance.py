@@ -18,7 +18,7 @@ from metrack.memory.reservoir import Reservoir
 from metrack.metric.projection import learn_round_projected, limit_pull, raise_eigenvalues
 from metrack.metric.proximity import Steps, draw_triplets, learn_round
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
-from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise
+from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise, quadratic
 
 REFRESH_EVERY = 50  # frames from one exact re-computation of the Gram matrices to the next
 MANY_CANDIDATES = 2  # times the dimension: from here on quadratic forms are cheaper
@@ -34,7 +34,8 @@ class Appearance:
         self.reservoirs = [Reservoir(memory.size, memory.growth, memory.sampling) for _ in range(2)]
         self.space = SampleSpace(dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size)
         self.factors: list[Triangle | PseudoInverse] = []
-        self.steps_taken = 0  # in the last round of metric learning
+        self.steps_taken = 0  # in the metric learning of the last frame
+        self._refreshed = 0  # frame of the last exact re-computation
 
     def energies(self, candidates: Floats) -> tuple[Floats, Floats]:
         """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0.
@@ -56,17 +57,19 @@ class Appearance:
         S, M = self.space.samples, self.space.metric
         blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
         forms = [M - f.form(S[block] @ M) for f, block in zip(self.factors, blocks, strict=True)]  # (D, D)
-        return [np.einsum("nd,nd->n", Y @ form, Y) for form in forms]
+        return [quadratic(form, Y) for form in forms]
 
     def learn(self, rng: np.random.Generator, frame: int, foreground: Floats, background: Floats) -> None:
         """Take in the samples ``(k, D)`` of a frame."""
+        self.steps_taken = 0
         slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(foreground))
         slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(background))
         self.space.put((slots_f, slots_b), (foreground[from_f], background[from_b]))
         if self.config.metric.learning != "off" and frame % self.config.metric.every == 0:
             self._learn_metric(self._triplets(rng))
-        if frame % REFRESH_EVERY == REFRESH_EVERY - 1:
+        if frame - self._refreshed >= REFRESH_EVERY:
             self.space.refresh()
+            self._refreshed = frame
         self.factorise()
 
     def factorise(self) -> None:
@@ -77,13 +80,15 @@ class Appearance:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the state as named arrays."""
-        arrays: dict[str, NDArray[Any]] = {f"space_{k}": v for k, v in self.space.to_arrays().items()}
+        arrays: dict[str, NDArray[Any]] = {"refreshed": np.array(self._refreshed)}
+        arrays |= {f"space_{k}": v for k, v in self.space.to_arrays().items()}
         for label, reservoir in enumerate(self.reservoirs):
             arrays |= {f"reservoir_{label}_{k}": v for k, v in reservoir.to_arrays().items()}
         return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the state that :meth:`to_arrays` returned."""
+        self._refreshed = int(arrays["refreshed"])
         self.space.restore({k: arrays[f"space_{k}"] for k in self.space.to_arrays()})
         memory = self.config.memory
         self.reservoirs = [

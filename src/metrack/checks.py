@@ -15,6 +15,7 @@ from metrack.box import Box
 
 Frame = NDArray[np.uint8]
 
+LARGEST_BOX = 2  # frame sizes
 SMALLEST_SIDE = 4  # pixels: below this a region has no gradients to speak of
 
 
@@ -51,6 +52,10 @@ def check_box(box: object, frame_shape: Sequence[int]) -> Box:
         raise ValueError(f"box must have a positive width and height, got {shown}")
     if min(w, h) < SMALLEST_SIDE:
         raise ValueError(f"box must be at least {SMALLEST_SIDE} pixels on each side, got {shown}")
+    if w > LARGEST_BOX * width or h > LARGEST_BOX * height:
+        raise ValueError(
+            f"box must be at most {LARGEST_BOX} times as large as the frame of {width} x {height} pixels, got {shown}"
+        )
     inside_w = min(x + w, width) - max(x, 0)
     inside_h = min(y + h, height) - max(y, 0)
     if min(inside_w, inside_h) < SMALLEST_SIDE:

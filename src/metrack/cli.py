@@ -146,6 +146,8 @@ def _track(wishes: dict[str, Any], out: Path, resume: bool) -> None:
         console.print(line)
     if summary["status"] == "interrupted":
         raise typer.Exit(2)
+    if summary["status"] == "ended early":  # wrong input, though what could be read of it is kept
+        raise ValueError(summary["notice"])
 
 
 @app.command()

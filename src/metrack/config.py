@@ -118,6 +118,11 @@ class MemoryConfig(_Section):
     negative_inner: float = setting(0.5, "background samples lie at least this far, in target sizes", low=0, high=100)
     negative_outer: float = setting(1.5, "background samples lie at most this far, in target sizes", low=0, high=100)
 
+    @property
+    def reach(self) -> float:
+        """How far the centre of any sample may lie from the target's, in target sizes."""
+        return max(self.negative_inner, self.negative_outer)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricConfig(_Section):

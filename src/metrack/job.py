@@ -37,7 +37,11 @@ from metrack.results import (
 from metrack.tracker import Tracker
 
 SECONDS_BETWEEN_CHECKPOINTS = 5.0
-MAY_DIFFER = {"source", "stop", "video"}  # options that a resumed run need not repeat
+MAY_DIFFER = {
+    "source",
+    "stop",
+    "video",
+}  # between a run and its resumption; other options may be left out but not changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,8 +35,10 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         meta = json.loads(arrays.pop("meta").tobytes())
     except FileNotFoundError:
         raise ValueError(f"path must name a saved tracker, but there is no file {path}") from None
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
+    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile):
         raise ValueError(f"path must name a saved tracker, but {path} is not one") from None
+    if not isinstance(meta, dict):
+        raise ValueError(f"path must name a saved tracker, but {path} is not one")
     if meta.get("format") != FORMAT:
         raise ValueError(f"{path} was saved in format {meta.get('format')}, this version reads format {FORMAT}")
     return meta, arrays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from metrack.appearance import Appearance
 from metrack.arrays import Floats
 from metrack.box import Box
 from metrack.checks import Frame, check_box, check_frame, check_seed
-from metrack.confidence import Presence
+from metrack.confidence import PATIENCE, Presence
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Info
 from metrack.features.extractor import Describe, Extractor
@@ -76,7 +77,7 @@ class Tracker:
         self._frame += 1
         motion = self.config.motion
         with one_blas_thread():
-            explored = self._move(self._survivors, np.sqrt(1 + self._unseen))
+            explored = self._move(self._survivors, widen=math.sqrt(1 + min(self._unseen, PATIENCE)))
             describe = self._look(frame, self._bounds.to_boxes(explored))
             watch.lap("look")
             cloud = self._observe(describe, explored)
@@ -88,6 +89,7 @@ class Tracker:
             watch.lap("estimate")
             if state != TRACKING and self.config.memory.learn_when == "tracking":
                 self._unseen += 1
+                self._appearance.steps_taken = 0
             else:
                 self._unseen = 0
                 self._survivors = cloud.states[systematic(self._rng, weights, len(explored))]
@@ -108,11 +110,12 @@ class Tracker:
         motion = self.config.motion
         weights = cloud.weights(motion.sharpness)
         parents = systematic(self._rng, weights, motion.particles - len(cloud.states))
-        return self._move(cloud.states[parents], 1 / motion.refinement)
+        return self._move(cloud.states[parents], shorten=motion.refinement)
 
-    def _move(self, states: States, stretch: float) -> States:
+    def _move(self, states: States, widen: float = 1.0, shorten: float = 1.0) -> States:
+        """Take a random step: wider in place the longer the target has been unseen, shorter in all when refining."""
         motion = self.config.motion
-        spread = (motion.shift_std * stretch, motion.scale_std * stretch)
+        spread = (motion.shift_std * widen / shorten, motion.scale_std / shorten)
         return step(self._rng, states, spread, self._bounds, self.config.features.base_size)
 
     def _info(self, cloud: Cloud, weights: NDArray[np.float64], watch: Stopwatch) -> Info:
@@ -128,10 +131,12 @@ class Tracker:
 
     def _look(self, frame: Frame, boxes: Floats) -> Describe:
         """Prepare the part of the frame that holds the boxes and every training box around any of them."""
-        reach = self.config.memory.negative_outer
-        low = (boxes[:, :2] - boxes[:, 2:] * reach).min(axis=0)
-        high = (boxes[:, :2] + boxes[:, 2:] * (1 + reach)).max(axis=0)
-        zoom = self.config.features.base_size / float(np.sqrt(self._box.area))
+        memory, motion, base_size = self.config.memory, self.config.motion, self.config.features.base_size
+        size = float(np.exp(self._survivors[:, 2].mean())) * self._bounds.side  # of the target when last seen
+        refining = 3 * motion.shift_std / motion.refinement * size / base_size
+        low = (boxes[:, :2] - boxes[:, 2:] * memory.reach).min(axis=0) - refining - memory.positive_radius
+        high = (boxes[:, :2] + boxes[:, 2:] * (1 + memory.reach)).max(axis=0) + refining + memory.positive_radius
+        zoom = base_size / size
         return self._extractor.look(frame, Box(*low.tolist(), *(high - low).tolist()), zoom)
 
     def _learn(self, describe: Describe) -> None:
@@ -164,8 +169,11 @@ class Tracker:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped."""
         meta, arrays = state_file.read(Path(path))
-        tracker = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"])
-        tracker._restore(meta, arrays)
+        try:
+            tracker = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"])
+            tracker._restore(meta, arrays)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"path must name a saved tracker, but {path} lacks {error}") from None
         return tracker
 
     def _restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:

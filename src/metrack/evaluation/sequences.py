@@ -68,4 +68,4 @@ def data_folder() -> Path | None:
 def development_sequences() -> list[Sequence]:
     """Every OTB sequence under the data folder, by name; none where there is no data."""
     folder = data_folder()
-    return [read_otb(each) for each in sorted((folder / "sequences").iterdir())] if folder else []
+    return [read_otb(path.parent) for path in sorted(folder.glob(f"sequences/*/{TRUTH}"))] if folder else []

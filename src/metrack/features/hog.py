@@ -87,7 +87,7 @@ def integral_histogram(grey: NDArray[np.float32]) -> NDArray[np.float32]:
 
     Entry ``[y, x, b]`` of the ``(h + 1, w + 1, 9)`` result is the sum over pixels above and left of the corner
     ``(x, y)``. A gradient is shared between its two nearest orientations, directions half a turn apart being
-    the same; the arc tangent is a polynomial with an error below 1e-5 radians.
+    the same; the arc tangent is a polynomial with an error below 1.2e-5 radians.
     """
     height, width = grey.shape
     integral = np.empty((height + 1, width + 1, BINS), np.float32)

@@ -22,7 +22,7 @@ def foreground_boxes(rng: np.random.Generator, estimate: Box, config: MemoryConf
 
 def background_boxes(rng: np.random.Generator, estimate: Box, config: MemoryConfig) -> Floats:
     """Boxes ``(negatives, 4)`` beside the target, uniform over the ring; an ellipse for a target that is not square."""
-    inner, outer = config.negative_inner, max(config.negative_inner, config.negative_outer)
+    inner, outer = config.negative_inner, config.reach
     radius = np.sqrt(inner**2 + (outer**2 - inner**2) * rng.random(config.negatives))
     dx, dy = _directions(rng, radius)
     return _shifted(estimate, dx * estimate.w, dy * estimate.h)

@@ -6,6 +6,7 @@ A state is ``(centre x, centre y, log-scale)``, the scale being relative to the 
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Self
 
@@ -37,10 +38,15 @@ class Bounds:
         """Return the fields, for saving."""
         return dataclasses.asdict(self)
 
+    @property
+    def side(self) -> float:
+        """Geometric mean of the target's sides at scale 1."""
+        return math.sqrt(self.width * self.height)
+
     def clip(self, states: States) -> States:
         """Bring states back inside."""
         smallest = np.log(SMALLEST_SIDE / min(self.width, self.height))
-        largest = np.log(max(self.frame_width / self.width, self.frame_height / self.height))
+        largest = np.log(min(self.frame_width / self.width, self.frame_height / self.height))
         low = [0.0, 0.0, min(smallest, 0.0)]
         high = [self.frame_width, self.frame_height, max(largest, 0.0)]
         clipped: States = np.clip(states, low, high)
@@ -64,6 +70,6 @@ def step(
     ``spread`` is that of a step in x and y, in pixels of the target brought to ``base_size``, and in log-scale.
     """
     shift, scale = spread
-    pixel = np.exp(states[:, 2:]) * np.sqrt(bounds.width * bounds.height) / base_size  # (N, 1) in image pixels
+    pixel = np.exp(states[:, 2:]) * bounds.side / base_size  # (N, 1) in image pixels
     steps = rng.standard_normal(states.shape) * np.hstack([shift * pixel, shift * pixel, np.full_like(pixel, scale)])
     return bounds.clip(states + steps)

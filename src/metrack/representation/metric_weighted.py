@@ -75,6 +75,17 @@ def factorise(weighted: Floats, ridge: float) -> Triangle | PseudoInverse:
     return PseudoInverse(half.astype(np.float32), np.sign(values[kept]).astype(np.float32))
 
 
+def quadratic(form: Floats, rows: Floats) -> Floats:
+    """``y' form y`` for each row y of ``(N, D)``; at half the work where the symmetric form is positive definite."""
+    lower, failed = lapack.spotrf(form.T, lower=1, clean=0)
+    if failed:
+        energy: Floats = np.einsum("nd,nd->n", rows @ form, rows)
+        return energy
+    seen = blas.strmm(1.0, lower, rows.T, trans_a=1, lower=1)  # (D, N)
+    energy = np.einsum("dn,dn->n", seen, seen)
+    return energy
+
+
 def residual_energy(templates: Floats, candidates: Floats, metric: Floats, ridge: float) -> Floats:
     """How badly each candidate is explained by the templates: theta, at least 0.
 
