@@ -66,7 +66,7 @@ class MotionConfig(_Section):
     shift_std: float = setting(
         10.0, "spread of one step in x and in y, in pixels of the target at base_size", low=0, high=1000
     )
-    scale_std: float = setting(0.03, "spread of one step in log-scale", low=0, high=1)
+    scale_std: float = setting(0.02, "spread of one step in log-scale", low=0, high=1)
     sharpness: float = setting(1000.0, "power of the score that weighs a particle (1: the paper)", low=0, high=1e6)
 
     @property
