@@ -34,6 +34,7 @@ class Appearance:
         self.reservoirs = [Reservoir(memory.size, memory.growth, memory.sampling) for _ in range(2)]
         self.space = SampleSpace(dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size)
         self.factors: list[Triangle | PseudoInverse] = []
+        self._forms: list[Floats] = []  # the same two classes as quadratic forms, made when first needed
         self.steps_taken = 0  # in the metric learning of the last frame
         self._refreshed = 0  # frame of the last exact re-computation
 
@@ -54,10 +55,11 @@ class Appearance:
         return [whole - f.explained(YM @ S[block].T) for f, block in zip(self.factors, blocks, strict=True)]
 
     def _energies_by_form(self, Y: Floats) -> list[Floats]:
-        S, M = self.space.samples, self.space.metric
-        blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
-        forms = [M - f.form(S[block] @ M) for f, block in zip(self.factors, blocks, strict=True)]  # (D, D)
-        return [quadratic(form, Y) for form in forms]
+        if not self._forms:
+            S, M = self.space.samples, self.space.metric
+            blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
+            self._forms = [M - f.form(S[block] @ M) for f, block in zip(self.factors, blocks, strict=True)]  # (D, D)
+        return [quadratic(form, Y) for form in self._forms]
 
     def learn(self, rng: np.random.Generator, frame: int, foreground: Floats, background: Floats) -> None:
         """Take in the samples ``(k, D)`` of a frame."""
@@ -76,6 +78,7 @@ class Appearance:
         """Make both classes ready for :meth:`energies`."""
         blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
         ridge = self.config.representation.ridge
+        self._forms = []
         self.factors = [factorise(self.space.weighted[block, block], ridge) for block in blocks]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

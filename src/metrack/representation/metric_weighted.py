@@ -18,6 +18,8 @@ from scipy.linalg import blas, eigh, lapack
 
 from metrack.arrays import Floats
 
+ROWS_AT_ONCE = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Triangle:
@@ -81,8 +83,11 @@ def quadratic(form: Floats, rows: Floats) -> Floats:
     if failed:
         energy: Floats = np.einsum("nd,nd->n", rows @ form, rows)
         return energy
-    seen = blas.strmm(1.0, lower, rows.T, trans_a=1, lower=1)  # (D, N)
-    energy = np.einsum("dn,dn->n", seen, seen)
+    energy = np.empty(len(rows), rows.dtype)
+    for start in range(0, len(rows), ROWS_AT_ONCE):  # in pieces that stay in the cache
+        piece = slice(start, start + ROWS_AT_ONCE)
+        seen = blas.strmm(1.0, lower, rows[piece].T, trans_a=1, lower=1)  # (D, rows)
+        np.einsum("dn,dn->n", seen, seen, out=energy[piece])
     return energy
 
 
