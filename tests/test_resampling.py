@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from metrack.motion.resampling import effective_size, multinomial, systematic
+from metrack.motion.resampling import effective_size, systematic
 from reference import resampling as reference
 
-SCHEMES = [systematic, multinomial]
+SCHEMES = [systematic]
 WEIGHTS = {
     "skewed": np.array([0.05, 0.1, 0.15, 0.3, 0.4]),
     "equal": np.full(8, 1 / 8),

@@ -23,11 +23,6 @@ def systematic(rng: np.random.Generator, weights: Floats, count: int) -> Ints:
     return _owners(weights, (rng.random() + np.arange(count)) / count)
 
 
-def multinomial(rng: np.random.Generator, weights: Floats, count: int) -> Ints:
-    """Resample with independent draws: the plainest scheme, and the noisiest."""
-    return _owners(weights, rng.random(count))
-
-
 def effective_size(weights: Floats) -> float:
     """How many equally weighted particles would be as informative: N if all are equal, 1 if one has it all.
 
