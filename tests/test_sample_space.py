@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from metrack.metric.projection import limit_pull
+from metrack.metric.guard import Guard
 from metrack.metric.proximity import draw_triplets, learn_round
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
 from metrack.threads import one_blas_thread
@@ -168,7 +168,7 @@ class TestDrift:
             steps = learn_round(space.gram, space.weighted, triplets, 1.0, step_limit)
             assert len(steps) > 10  # or there is nothing to drift
             push, pull = steps.push(space.samples), steps.pull(space.samples)
-            mix = limit_pull(space.metric, push, pull, 0.02)
+            mix = Guard(0.02).limit(space.metric, push, pull)
             space.change_metric(push, mix @ pull, steps.push(space.gram), mix @ steps.pull(space.gram))
         return space
 

@@ -313,7 +313,7 @@ def test_memory_stays_bounded_over_a_long_stream(clip):
         tracker.update(clip[i % 60])
         if i in (100, 399):
             sizes.append(sum(a.nbytes for a in tracker._appearance.to_arrays().values()))
-    assert sizes[0] == sizes[1]
+    assert sizes[1] <= sizes[0]
 
 
 def test_the_estimate_explains_itself(clip):

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from metrack.arrays import Floats, Ints
 from metrack.config import TrackerConfig
 from metrack.memory.reservoir import Reservoir
-from metrack.metric.projection import learn_round_projected, limit_pull, raise_eigenvalues
+from metrack.metric.guard import Guard
+from metrack.metric.projection import learn_round_projected, raise_eigenvalues
 from metrack.metric.proximity import Steps, draw_triplets, learn_round
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
 from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise, quadratic
@@ -33,6 +34,7 @@ class Appearance:
         self.config = config
         self.reservoirs = [Reservoir(memory.size, memory.growth, memory.sampling) for _ in range(2)]
         self.space = SampleSpace(dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size)
+        self.guard = Guard(config.metric.floor)
         self.factors: list[Triangle | PseudoInverse] = []
         self._forms: list[Floats] = []  # the same two classes as quadratic forms, made when first needed
         self.steps_taken = 0  # in the metric learning of the last frame
@@ -71,6 +73,7 @@ class Appearance:
             self._learn_metric(self._triplets(rng))
         if frame - self._refreshed >= REFRESH_EVERY:
             self.space.refresh()
+            self.guard.refresh()
             self._refreshed = frame
         self.factorise()
 
@@ -85,6 +88,8 @@ class Appearance:
         """Return the state as named arrays."""
         arrays: dict[str, NDArray[Any]] = {"refreshed": np.array(self._refreshed)}
         arrays |= {f"space_{k}": v for k, v in self.space.to_arrays().items()}
+        if self.guard.inverse is not None:
+            arrays["guard_inverse"] = self.guard.inverse
         for label, reservoir in enumerate(self.reservoirs):
             arrays |= {f"reservoir_{label}_{k}": v for k, v in reservoir.to_arrays().items()}
         return arrays
@@ -93,6 +98,7 @@ class Appearance:
         """Take over the state that :meth:`to_arrays` returned."""
         self._refreshed = int(arrays["refreshed"])
         self.space.restore({k: arrays[f"space_{k}"] for k in self.space.to_arrays()})
+        self.guard.inverse = arrays.get("guard_inverse")
         memory = self.config.memory
         self.reservoirs = [
             Reservoir.from_arrays(
@@ -135,6 +141,6 @@ class Appearance:
         push, pull = steps.push(space.samples), steps.pull(space.samples)  # (m, D)
         seen_push, seen_pull = steps.push(space.gram), steps.pull(space.gram)  # (m, n)
         if self.config.metric.learning == "guarded":
-            mix = limit_pull(space.metric, push, pull, self.config.metric.floor)
+            mix = self.guard.limit(space.metric, push, pull)
             pull, seen_pull = mix @ pull, mix @ seen_pull
         space.change_metric(push, pull, seen_push, seen_pull)

@@ -65,6 +65,16 @@ class Box:
         """Return left, top, right, bottom."""
         return self.x, self.y, self.x + self.w, self.y + self.h
 
+    def grow(self, x: float, y: float) -> Box:
+        """Return the box with ``x`` more on the left and on the right, ``y`` more above and below."""
+        return Box(self.x - x, self.y - y, self.w + 2 * x, self.h + 2 * y)
+
+    def contains(self, other: Box) -> bool:
+        """Whether all of the other box lies in this one."""
+        left, top, right, bottom = self.to_xyxy()
+        inner_left, inner_top, inner_right, inner_bottom = other.to_xyxy()
+        return left <= inner_left and top <= inner_top and inner_right <= right and inner_bottom <= bottom
+
     def iou(self, other: Box) -> float:
         """Overlap with another box: intersection over union, in [0, 1]."""
         return float(iou(np.array([self.to_xywh()]), np.array([other.to_xywh()]))[0])
@@ -72,6 +82,17 @@ class Box:
     def centre_distance(self, other: Box) -> float:
         """Distance between the two centres in pixels."""
         return float(centre_distance(np.array([self.to_xywh()]), np.array([other.to_xywh()]))[0])
+
+
+def bounding(boxes: Floats) -> Box:
+    """Return the smallest box that holds all boxes ``(N, 4)``, N at least 1.
+
+    >>> bounding(np.array([[0.0, 0.0, 2.0, 2.0], [1.0, -1.0, 4.0, 1.0]]))
+    Box(x=0.0, y=-1.0, w=5.0, h=3.0)
+    """
+    left, top = boxes[:, :2].min(axis=0).tolist()
+    right, bottom = (boxes[:, :2] + boxes[:, 2:]).max(axis=0).tolist()
+    return Box(left, top, right - left, bottom - top)
 
 
 def iou(first: ArrayLike, second: ArrayLike) -> Floats:

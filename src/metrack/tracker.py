@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from metrack import state_file
 from metrack.appearance import Appearance
 from metrack.arrays import Floats
-from metrack.box import Box
+from metrack.box import Box, bounding
 from metrack.checks import Frame, check_box, check_frame, check_seed
 from metrack.confidence import PATIENCE, Presence
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Info
-from metrack.features.extractor import Describe, Extractor
+from metrack.features.extractor import Extractor, View
 from metrack.memory.training_boxes import background_boxes, foreground_boxes
 from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States, step
@@ -66,7 +66,7 @@ class Tracker:
         self._presence = Presence()
         self._appearance = Appearance(self.config, self._extractor.dimension)
         with one_blas_thread():
-            self._learn(self._look(frame, np.array([first.to_xywh()])))
+            self._learn(frame, self._look(frame, np.array([first.to_xywh()])))
 
     def update(self, frame: Frame) -> Estimate:
         """Find the target in the next frame. A best-guess box is always given, also when the target is gone."""
@@ -78,10 +78,10 @@ class Tracker:
         motion = self.config.motion
         with one_blas_thread():
             explored = self._move(self._survivors, widen=math.sqrt(1 + min(self._unseen, PATIENCE)))
-            describe = self._look(frame, self._bounds.to_boxes(explored))
+            view = self._look(frame, self._bounds.to_boxes(explored))
             watch.lap("look")
-            cloud = self._observe(describe, explored)
-            cloud += self._observe(describe, self._refine(cloud))
+            cloud = self._observe(view, explored)
+            cloud += self._observe(view, self._refine(cloud))
             watch.lap("score")
             best, weights = cloud.best, cloud.weights(motion.sharpness)
             self._box = Box(*cloud.boxes[best].tolist())
@@ -93,14 +93,14 @@ class Tracker:
             else:
                 self._unseen = 0
                 self._survivors = cloud.states[systematic(self._rng, weights, len(explored))]
-                self._learn(describe)
+                self._learn(frame, view)
             watch.lap("learn")
         return Estimate(self._box, float(cloud.scores[best]), state, self._info(cloud, weights, watch))
 
-    def _observe(self, describe: Describe, states: States) -> Cloud:
+    def _observe(self, view: View, states: States) -> Cloud:
         """Look at states: how well they are explained by foreground and background, and their score."""
         boxes = self._bounds.to_boxes(states)
-        theta_f, theta_b = self._appearance.energies(describe(boxes))
+        theta_f, theta_b = self._appearance.energies(view.describe(boxes))
         settings = self.config.representation
         scores = score(theta_f, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
         return Cloud(states, boxes, theta_f, theta_b, scores)
@@ -129,23 +129,26 @@ class Tracker:
             seconds=watch.laps,
         )
 
-    def _look(self, frame: Frame, boxes: Floats) -> Describe:
-        """Prepare the part of the frame that holds the boxes and every training box around any of them."""
+    def _look(self, frame: Frame, boxes: Floats) -> View:
+        """Prepare the part of the frame that holds the boxes, those that refine them and, most likely, all to learn."""
         memory, motion, base_size = self.config.memory, self.config.motion, self.config.features.base_size
         size = float(np.exp(self._survivors[:, 2].mean())) * self._bounds.side  # of the target when last seen
-        refining = 3 * motion.shift_std / motion.refinement * size / base_size
-        low = (boxes[:, :2] - boxes[:, 2:] * memory.reach).min(axis=0) - refining - memory.positive_radius
-        high = (boxes[:, :2] + boxes[:, 2:] * (1 + memory.reach)).max(axis=0) + refining + memory.positive_radius
-        zoom = base_size / size
-        return self._extractor.look(frame, Box(*low.tolist(), *(high - low).tolist()), zoom)
+        usual_step = motion.shift_std * size / base_size
+        refined = bounding(boxes).grow(3 * usual_step / motion.refinement, 3 * usual_step / motion.refinement)
+        margin = memory.positive_radius + usual_step
+        learned = self._box.grow(self._box.w * memory.reach + margin, self._box.h * memory.reach + margin)
+        region = bounding(np.array([refined.to_xywh(), learned.to_xywh()]))
+        return self._extractor.look(frame, region, zoom=base_size / size)
 
-    def _learn(self, describe: Describe) -> None:
+    def _learn(self, frame: Frame, view: View) -> None:
         """Take the samples around the estimate into memory, and learn from them."""
         memory = self.config.memory
         boxes = np.vstack(
             [foreground_boxes(self._rng, self._box, memory), background_boxes(self._rng, self._box, memory)]
         )
-        samples = describe(boxes)
+        if not view.covers(boxes):  # the target has moved farther than usual
+            view = self._extractor.look(frame, bounding(boxes), view.zoom)
+        samples = view.describe(boxes)
         self._appearance.learn(self._rng, self._frame, samples[: memory.positives], samples[memory.positives :])
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrack.arrays import Floats
-from metrack.box import Box
+from metrack.box import Box, bounding
 from metrack.checks import Frame
 from metrack.config import FeatureConfig
 from metrack.features import hog, pixels
 from metrack.features.window import cut_window
 
-Describe = Callable[[Floats], NDArray[np.float32]]
-"""Image boxes ``(N, 4)`` in, descriptors ``(N, D)`` out."""
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A part of a frame, ready to be asked about.
+
+    ``describe`` takes image boxes ``(N, 4)`` and returns descriptors ``(N, D)``.
+    """
+
+    region: Box
+    zoom: float
+    describe: Callable[[Floats], NDArray[np.float32]]
+
+    def covers(self, boxes: Floats) -> bool:
+        """Whether the whole of every box lies in the part looked at."""
+        return self.region.contains(bounding(boxes))
 
 
 class Extractor:
@@ -30,11 +44,11 @@ class Extractor:
         """Length D of a descriptor."""
         return self._grid.dimension if self.config.kind == "hog" else self.config.patch_side**2
 
-    def look(self, frame: Frame, region: Box, zoom: float) -> Describe:
-        """Prepare ``region`` of the frame once and return the function that describes boxes in it."""
+    def look(self, frame: Frame, region: Box, zoom: float) -> View:
+        """Prepare ``region`` of the frame once, to be asked about as many boxes in it as you like."""
         energy = self.config.energy
         window = cut_window(frame, region, zoom)
         if self.config.kind == "pixels":
-            return lambda boxes: pixels.describe(window, boxes, self.config.patch_side, energy)
+            return View(region, zoom, lambda boxes: pixels.describe(window, boxes, self.config.patch_side, energy))
         integral = hog.integral_histogram(window.grey)
-        return lambda boxes: hog.describe(window, integral, boxes, self._grid, energy)
+        return View(region, zoom, lambda boxes: hog.describe(window, integral, boxes, self._grid, energy))

@@ -1,52 +1,18 @@
-"""Keeping a metric positive.
+"""Making a metric positive again.
 
 A passive-aggressive step subtracts as well as adds, so nothing stops the metric from becoming indefinite, and then
-distances are negative and reconstruction errors have no minimum. Three remedies: :func:`limit_pull` weakens what a
-round subtracts just enough, which costs one Cholesky factorisation; :func:`raise_eigenvalues` repairs afterwards,
-which costs an eigendecomposition; :func:`learn_round_projected` repairs after every single step.
+distances are negative and reconstruction errors have no minimum. The paper's two remedies: :func:`raise_eigenvalues`
+repairs afterwards, which costs an eigendecomposition; :func:`learn_round_projected` repairs after every single step.
+A third, much cheaper, does not let it happen: :mod:`metrack.metric.guard`.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas, eigh, lapack
+from scipy.linalg import eigh, lapack
 
 from metrack.arrays import Floats, Ints
 from metrack.metric.proximity import SMALLEST_DIRECTION
-
-LARGEST_LOSS = 0.9  # of its length (squared, in the pushed metric) is what a direction may lose in one round
-
-
-def limit_pull(metric: Floats, push: Floats, pull: Floats, floor: float) -> Floats:
-    """Weaken ``pull`` so that ``metric + push' push - pull' pull`` keeps its eigenvalues above ``floor``.
-
-    With ``P = metric + push' push - floor I`` positive definite, the result is positive definite if and only if
-    all eigenvalues of the m x m matrix ``pull P^-1 pull'`` are below one. Those above :data:`LARGEST_LOSS` are
-    brought down to it, the others left alone.
-
-    Parameters
-    ----------
-    metric : (D, D)    M, eigenvalues above ``floor``
-    push : (m, D)      rows whose outer products are added
-    pull : (m, D)      rows whose outer products are to be subtracted
-
-    Returns
-    -------
-    mix : (k, m)       subtract ``(mix pull)' (mix pull)`` instead; the identity where nothing is at risk
-    """
-    P = metric + push.T @ push
-    P.flat[:: len(P) + 1] -= np.float32(floor)
-    C, failed = lapack.spotrf(P.T, lower=1, clean=0, overwrite_a=1)
-    if failed:  # rounding has brought the metric down to the floor: only adding is safe
-        return np.zeros((0, len(pull)), np.float32)
-    W = blas.strsm(1.0, C, pull.T, lower=1)  # (D, m)
-    R = W.T @ W  # (m, m)
-    if _is_above(-R, -LARGEST_LOSS):
-        return np.eye(len(pull), dtype=np.float32)
-    values, vectors = eigh(R, driver="evd", check_finite=False)
-    kept = np.sqrt(LARGEST_LOSS / np.maximum(values, LARGEST_LOSS))  # (m,) of each direction's length
-    mix: Floats = (vectors * kept.astype(np.float32)).T
-    return mix
 
 
 def raise_eigenvalues(matrix: Floats, floor: float) -> Floats:

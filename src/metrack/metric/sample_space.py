@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg import blas
 
 from metrack.arrays import Floats, Ints
+from metrack.metric.outer import add_outer
 
 FOREGROUND, BACKGROUND = 0, 1
 
@@ -52,17 +53,16 @@ class SampleSpace:
         new = np.concatenate(samples)
         self.samples[rows] = new
         products = np.concatenate([new, new @ self.metric]) @ self.samples.T  # (2 k, n)
-        for matrix, part in zip((self.gram, self.weighted), np.split(products, 2), strict=True):
-            matrix[rows] = part
-            matrix[:, rows] = part.T
+        _write_symmetric(self.gram, rows, products[: len(rows)])
+        _write_symmetric(self.weighted, rows, products[len(rows) :])
 
     def change_metric(self, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
         """Add ``push' push - pull' pull`` to the metric, and what follows from it to the weighted Gram matrix.
 
         ``push`` and ``pull`` are ``(m, D)``; ``seen_*`` are their inner products ``(m, n)`` with all samples.
         """
-        _add_outer(self.metric, push, pull)
-        _add_outer(self.weighted, seen_push, seen_pull)
+        add_outer(self.metric, push, pull)
+        add_outer(self.weighted, seen_push, seen_pull)
 
     def set_metric(self, metric: Floats) -> None:
         """Replace the metric and form the weighted Gram matrix anew."""
@@ -95,8 +95,11 @@ class SampleSpace:
         self.refresh()
 
 
-def _add_outer(symmetric: Floats, plus: Floats, minus: Floats) -> None:
-    """``symmetric += plus' plus - minus' minus`` in place; the rows of plus and minus are vectors."""
-    left, right = np.concatenate([plus, -minus]), np.concatenate([plus, minus])
-    if len(left):
-        blas.sgemm(1.0, left.T, right.T, beta=1.0, c=symmetric.T, trans_b=1, overwrite_c=1)
+@njit(cache=True)
+def _write_symmetric(matrix: Floats, rows: Ints, values: Floats) -> None:
+    """Write values ``(k, n)`` into rows ``(k,)`` and, mirrored, into the same columns."""
+    for i in range(len(rows)):
+        matrix[rows[i]] = values[i]
+    for row in range(len(matrix)):
+        for i in range(len(rows)):
+            matrix[row, rows[i]] = values[i, row]

@@ -45,11 +45,11 @@ class Bounds:
 
     def clip(self, states: States) -> States:
         """Bring states back inside."""
-        smallest = np.log(SMALLEST_SIDE / min(self.width, self.height))
-        largest = np.log(min(self.frame_width / self.width, self.frame_height / self.height))
-        low = [0.0, 0.0, min(smallest, 0.0)]
-        high = [self.frame_width, self.frame_height, max(largest, 0.0)]
-        clipped: States = np.clip(states, low, high)
+        smallest = math.log(SMALLEST_SIDE / min(self.width, self.height))
+        largest = math.log(min(self.frame_width / self.width, self.frame_height / self.height))
+        low = np.array([0.0, 0.0, min(smallest, 0.0)])
+        high = np.array([self.frame_width, self.frame_height, max(largest, 0.0)])
+        clipped: States = np.minimum(np.maximum(states, low), high)
         return clipped
 
     def to_boxes(self, states: States) -> Floats:
@@ -70,6 +70,8 @@ def step(
     ``spread`` is that of a step in x and y, in pixels of the target brought to ``base_size``, and in log-scale.
     """
     shift, scale = spread
-    pixel = np.exp(states[:, 2:]) * bounds.side / base_size  # (N, 1) in image pixels
-    steps = rng.standard_normal(states.shape) * np.hstack([shift * pixel, shift * pixel, np.full_like(pixel, scale)])
+    pixel = np.exp(states[:, 2:]) * (bounds.side / base_size)  # (N, 1) in image pixels
+    steps = rng.standard_normal(states.shape)
+    steps[:, :2] *= shift * pixel
+    steps[:, 2] *= scale
     return bounds.clip(states + steps)

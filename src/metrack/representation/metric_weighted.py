@@ -64,17 +64,23 @@ def factorise(weighted: Floats, ridge: float) -> Triangle | PseudoInverse:
 
     The ridge is in units of the matrix's trace. Directions that rounding could have made are left out.
     """
-    damped = np.array(weighted.T, order="F")  # the same symmetric matrix, in LAPACK's order
-    diagonal = np.einsum("ii->i", damped)
-    diagonal += np.float32(ridge * max(float(diagonal.sum()), 0.0))
-    tolerance = float(np.finfo(np.float32).eps) * len(damped) * float(np.abs(diagonal).max())
-    lower, failed = lapack.spotrf(damped, lower=1, clean=0, overwrite_a=0)
+    damped, tolerance = _damped(weighted, ridge)
+    lower, failed = lapack.spotrf(damped, lower=1, clean=0, overwrite_a=1)
     if not failed and float(np.diagonal(lower).min()) ** 2 > tolerance:
         return Triangle(lower)
+    damped, tolerance = _damped(weighted, ridge)
     values, vectors = eigh(damped.astype(np.float64), driver="evd", check_finite=False)
     kept = np.abs(values) > tolerance
     half = vectors[:, kept] / np.sqrt(np.abs(values[kept]))
     return PseudoInverse(half.astype(np.float32), np.sign(values[kept]).astype(np.float32))
+
+
+def _damped(weighted: Floats, ridge: float) -> tuple[Floats, float]:
+    """Copy the symmetric matrix in LAPACK's order and add the ridge; tell what rounding could make of a zero in it."""
+    damped = np.array(weighted.T, order="F")
+    diagonal = damped.ravel("K")[:: len(damped) + 1]
+    diagonal += np.float32(ridge * max(float(diagonal.sum()), 0.0))
+    return damped, float(np.finfo(np.float32).eps) * len(damped) * float(np.abs(diagonal).max())
 
 
 def quadratic(form: Floats, rows: Floats) -> Floats:
