@@ -35,41 +35,41 @@ def test_agrees_with_the_slow_twin(draw, box, side):
 def test_by_hand():
     window = Window(np.array([[0, 0, 10, 10], [0, 0, 10, 10]], np.float32), 0.0, 0.0, 1.0)
     patch = pixels.describe(window, np.array([[0.0, 0.0, 4.0, 2.0]]), 2, 4.0)[0]
-    # read between the first two and between the last two columns: 0 and 10, so -5 and 5, four times
-    expected = 5 * np.sqrt(4.0 / (4 * 25 + 4))
-    assert_allclose(patch, [-expected, expected, -expected, expected], rtol=1e-6)
+    # read between the first two and between the last two columns: 0 and 10, so -5 and 5 around a mean of 1, twice
+    unit = np.sqrt(4.0 / (2 * 4**2 + 2 * 6**2))
+    assert_allclose(patch, [-4 * unit, 6 * unit, -4 * unit, 6 * unit], rtol=1e-6)
 
 
 @pytest.mark.parametrize("energy", [0.01, 0.6, 5.0])
-def test_mean_zero_and_squared_length_the_energy(energy, seed):
+def test_mean_nearly_zero_and_squared_length_the_energy(energy, seed):
     rng = np.random.default_rng(seed)
     window = Window(textured(seed), 0.0, 0.0, 1.0)
     boxes = np.column_stack([rng.uniform(-5, 25, size=(20, 2)), rng.uniform(10, 30, size=(20, 2))])
     patches = pixels.describe(window, boxes, 12, energy)
     assert patches.dtype == np.float32
-    assert_allclose(patches.mean(axis=1), 0, atol=1e-6)
-    # a grey level of noise is held against about seventy of structure: one part in some thousand
-    assert_allclose(np.square(patches).sum(axis=1), energy, rtol=2e-3)
+    # one grey level of mean is held against about seventy of structure
+    assert_allclose(patches.mean(axis=1), 0, atol=0.03 * np.sqrt(energy) / 12)
+    assert_allclose(np.square(patches).sum(axis=1), energy, rtol=1e-5)
 
 
-def test_a_flat_patch_is_zero():
+def test_a_flat_patch_is_uniform_and_as_long_as_any():
     for level in (0.0, 255.0):
         window = Window(np.full((20, 20), level, np.float32), 0.0, 0.0, 1.0)
         patches = pixels.describe(window, np.array([[2, 3, 9, 9], [-50, 90, 9, 9.0]]), 5, 1.0)
-        assert_allclose(patches, 0, atol=1e-5)
+        assert_allclose(patches, 0.2, rtol=1e-4)
 
 
 def test_faint_noise_is_not_blown_up(seed):
     faint = 100 + 1e-2 * np.random.default_rng(seed).standard_normal((30, 30))
     patch = pixels.describe(Window(faint.astype(np.float32), 0, 0, 1.0), np.array([[3.0, 3, 20, 20]]), 10, 1.0)
-    assert np.square(patch).sum() < 1e-3
+    assert_allclose(patch, 0.1, atol=0.01)
 
 
 def test_contrast_and_brightness_hardly_matter(seed):
     box, grey = np.array([[4.2, 5.1, 25.0, 20.0]]), textured(seed)
     first = pixels.describe(Window(grey, 0, 0, 1.0), box, 10, 1.0)
     other = pixels.describe(Window(grey / 2 + 60, 0, 0, 1.0), box, 10, 1.0)
-    assert_allclose(other, first, rtol=0, atol=1e-3)
+    assert_allclose(other, first, rtol=0, atol=3e-3)
 
 
 def test_rows_do_not_depend_on_each_other_and_inputs_are_untouched(seed):
@@ -87,5 +87,5 @@ def test_the_extractor_gives_what_the_steps_give(seed):
     region, boxes = Box(5, 6, 50, 40), np.array([[10.0, 12, 20, 18], [22.5, 14.5, 20, 18]])
     extractor = Extractor(FeatureConfig(kind="pixels", patch_side=7, energy=0.9))
     expected = pixels.describe(cut_window(frame, region, 1.3), boxes, 7, 0.9)
-    assert_array_equal(extractor.look(frame, region, 1.3)(boxes), expected)
+    assert_array_equal(extractor.look(frame, region, 1.3).describe(boxes), expected)
     assert extractor.dimension == 49

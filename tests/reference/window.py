@@ -42,10 +42,10 @@ def bilinear(grey, x, y):
 
 
 def patch(grey, box, side, energy):
-    """One raw-pixel descriptor: read, centre, scale; a grey level of noise in every pixel is no structure."""
+    """One raw-pixel descriptor: read, put the mean at one grey level, scale."""
     x, y, w, h = box
     values = np.array(
         [bilinear(grey, x + w * (j + 0.5) / side, y + h * (i + 0.5) / side) for i in range(side) for j in range(side)]
     )
-    values = values - values.mean()
-    return values * math.sqrt(energy / (values @ values + side**2))
+    values = values - values.mean() + 1
+    return values * math.sqrt(energy / (values @ values))

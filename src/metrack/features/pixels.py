@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 from metrack.arrays import Floats
 from metrack.features.window import Window
 
+NOISE_LEVEL = 1.0  # grey levels: differences of this size count as no structure
+
 
 def describe(window: Window, boxes: Floats, side: int, energy: float) -> NDArray[np.float32]:
-    """Patches ``(N, side * side)`` of image boxes ``(N, 4)``: mean zero, squared length ``energy``.
+    """Patches ``(N, side * side)`` of image boxes ``(N, 4)``, each of squared length ``energy``.
 
-    A patch flatter than a grey level fades to zero instead of having its noise blown up.
+    The mean is replaced by :data:`NOISE_LEVEL`: a patch without structure becomes the uniform vector rather than
+    its noise blown up, or rather than zero, which any set of samples would explain perfectly.
     """
     placed = np.ascontiguousarray(window.to_window(boxes), np.float64)
     patches = _sample(window.grey, placed, side)
-    patches -= patches.mean(axis=1, keepdims=True)
-    length = np.sqrt(np.einsum("nd,nd->n", patches, patches) + side * side)
+    patches += np.float32(NOISE_LEVEL) - patches.mean(axis=1, keepdims=True)
+    length = np.sqrt(np.einsum("nd,nd->n", patches, patches))
     patches *= (math.sqrt(energy) / length)[:, None]
     return patches
 
