@@ -1,9 +1,11 @@
-"""Accuracy on the development sequences, metric on and off, several seeds.
+"""Accuracy on the development sequences: variants of the preset paper side by side, several seeds.
 
-    python benchmarks/accuracy.py [--seeds 3] [--starts 1] [--length FRAMES] [--variant NAME:setting=value,...]
+    python benchmarks/accuracy.py [--table metrics|representations] [--variant NAME:setting=value,... ...]
+                                  [--seeds 3] [--starts 1] [--length FRAMES] [--processes N]
 
-Prints one row per sequence (mean and spread over seeds of the success AUC) and rows of means, and
-the difference between the first variant and each of the others. Sequences come from METRACK_DATA.
+Prints one row per sequence (mean and spread over seeds of the success AUC), rows of means (AUC, precision, centre
+error, overlap, success, milliseconds of learning), and the difference between the first variant and each of the
+others. Without options: metric on and off. Sequences come from METRACK_DATA.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ import multiprocessing
 import os
 import zlib
 from dataclasses import dataclass
-from itertools import islice
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -25,10 +26,27 @@ from rich.table import Table
 from metrack import Tracker, TrackerConfig
 from metrack.box import centre_distance, iou
 from metrack.config import preset
-from metrack.evaluation.scores import precision, success_auc
+from metrack.evaluation.scores import precision, success_auc, success_rate
 from metrack.evaluation.sequences import Sequence, development_sequences
 
-VARIANTS = ("paper:", "metric off:metric.learning=off")
+OFF = "metric.learning=off"
+PIXELS = "features.kind=pixels"
+TABLES = {
+    "metric": ("paper:", f"metric off:{OFF}"),
+    "metrics": (
+        "proximity:",
+        "structured:metric.every=0,ranking.every=1",
+        "mixed:ranking.every=5",
+        f"metric off:{OFF}",
+    ),
+    "representations": (
+        f"with metric:{PIXELS}",
+        f"without:{PIXELS},{OFF}",
+        f"OMP:{PIXELS},{OFF},representation.kind=omp",
+        f"L1:{PIXELS},{OFF},representation.kind=l1",
+    ),
+}
+FIGURES = ("AUC", "P@20", "CLE", "VOR", "success", "learning, ms")
 
 
 @dataclass(frozen=True)
@@ -36,20 +54,19 @@ class Run:
     sequence: Sequence
     config: TrackerConfig
     seed: int
-    start: int = 0
-    length: int | None = None
 
 
-def follow(run: Run) -> tuple[float, float, float]:
-    """Success AUC, precision at 20 pixels and mean overlap of one pass over one sequence."""
-    stop = None if run.length is None else run.start + run.length
-    truth = run.sequence.truth[run.start : stop]
-    frames = islice(run.sequence.frames(), run.start, stop)
+def follow(run: Run) -> tuple[float, ...]:
+    """One pass over one sequence, in figures."""
+    truth, frames = run.sequence.truth, run.sequence.frames()
     tracker = Tracker(run.config, seed=zlib.crc32(run.sequence.name.encode()) + run.seed)
     tracker.init(next(frames), tuple(truth[0]))
-    boxes = [truth[0], *(tracker.update(frame).box.to_xywh() for frame in frames)]
-    overlap = iou(np.array(boxes), truth)
-    return success_auc(overlap), precision(centre_distance(boxes, truth)), float(np.nanmean(overlap))
+    estimates = [tracker.update(frame) for frame in frames]
+    boxes = np.array([truth[0], *(estimate.box.to_xywh() for estimate in estimates)])
+    overlap, distance = iou(boxes, truth), centre_distance(boxes, truth)
+    learning = np.median([estimate.info.seconds["learn"] for estimate in estimates]) * 1e3
+    centre_error, mean_overlap = float(np.nanmean(distance)), float(np.nanmean(overlap))
+    return success_auc(overlap), precision(distance), centre_error, mean_overlap, success_rate(overlap), learning
 
 
 def parse_variant(text: str) -> tuple[str, TrackerConfig]:
@@ -59,20 +76,21 @@ def parse_variant(text: str) -> tuple[str, TrackerConfig]:
 
 
 def measure(
-    variants: dict[str, TrackerConfig], sequences: list[Sequence], seeds: int, starts: int, length: int | None
+    variants: dict[str, TrackerConfig], sequences: list[Sequence], options: argparse.Namespace
 ) -> dict[str, np.ndarray]:
-    """(sequences, seeds, 3) figures of each variant, averaged over the places a sequence is started at."""
+    """(sequences, seeds, figures) of each variant, averaged over the places a sequence is started at."""
+    seeds, starts, length = options.seeds, options.starts, options.length
     places = [[len(s) * k // starts for k in range(starts)] for s in sequences]
     runs = [
-        Run(s, c, k, start, length)
+        Run(s.part(start, None if length is None else start + length), c, k)
         for c in variants.values()
         for s, starting in zip(sequences, places, strict=True)
         for k in range(seeds)
         for start in starting
     ]
-    with multiprocessing.Pool(os.cpu_count()) as pool:
+    with multiprocessing.Pool(options.processes) as pool:
         results = list(track(pool.imap(follow, runs), total=len(runs), description="following"))
-    shape = (len(variants), len(sequences), seeds, starts, 3)
+    shape = (len(variants), len(sequences), seeds, starts, len(FIGURES))
     return dict(zip(variants, np.array(results).reshape(shape).mean(axis=3), strict=True))
 
 
@@ -85,25 +103,29 @@ def table(figures: dict[str, np.ndarray], sequences: list[Sequence]) -> Table:
         cells = [f"{f[i, :, 0].mean():.3f} ± {f[i, :, 0].std():.3f}" for f in figures.values()]
         out.add_row(sequence.name, *cells)
     out.add_section()
-    for k, label in enumerate(("mean AUC", "mean P@20", "mean overlap")):
+    for k, label in enumerate(FIGURES):
         means = [f[:, :, k].mean(axis=0) for f in figures.values()]  # by seed
-        out.add_row(label, *(f"{m.mean():.3f} ({', '.join(f'{v:.3f}' for v in m)})" for m in means))
+        digits = 3 if means[0].max() <= 1 else 1
+        cells = [f"{m.mean():.{digits}f} ({', '.join(f'{v:.{digits}f}' for v in m)})" for m in means]
+        out.add_row(f"mean {label}", *cells)
     return out
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--variant", action="append", help="NAME:setting=value,... on top of preset paper")
+    parser.add_argument("--table", choices=list(TABLES), default="metric", help="a set of variants to compare")
+    parser.add_argument("--variant", action="append", help="NAME:setting=value,... on top of preset paper, instead")
     parser.add_argument("--starts", type=int, default=1, help="evenly spaced frames a sequence is started at")
     parser.add_argument("--length", type=int, help="frames followed from each start (default: to the end)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
     options = parser.parse_args()
     sequences = development_sequences()
     if not sequences:
         raise SystemExit("there are no sequences: set METRACK_DATA to a folder that holds sequences/<Name>/img")
-    variants = dict(parse_variant(text) for text in options.variant or VARIANTS)
-    figures = measure(variants, sequences, options.seeds, options.starts, options.length)
-    console = Console()
+    variants = dict(parse_variant(text) for text in options.variant or TABLES[options.table])
+    figures = measure(variants, sequences, options)
+    console = Console(width=160)
     console.print(table(figures, sequences))
     first, *others = figures
     for other in others:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from metrack.evaluation.scores import precision, success_auc, success_curve
+from metrack.evaluation.scores import precision, success_auc, success_curve, success_rate
 from metrack.evaluation.sequences import data_folder, development_sequences, read_otb
 
 
@@ -21,6 +21,10 @@ def test_otb_boxes_count_from_one_and_may_be_separated_by_anything(folder):
     frames = list(sequence.frames())
     assert len(frames) == len(sequence) == 3
     assert frames[0].shape == (20, 30, 3)
+    part = sequence.part(1, 2)
+    assert len(part) == 1
+    np.testing.assert_array_equal(part.truth, [[1, 2, 10, 5]])
+    np.testing.assert_array_equal(next(iter(part.frames())), frames[1])
 
 
 def test_wrong_folders_name_the_file_and_line(folder):
@@ -40,7 +44,9 @@ def test_success_is_strict_and_unknown_frames_do_not_count():
     curve = success_curve(overlap)
     np.testing.assert_allclose(curve[[0, 9, 10, 20]], [2 / 3, 2 / 3, 1 / 3, 0])
     np.testing.assert_allclose(success_auc(overlap), curve.mean())
+    np.testing.assert_allclose(success_rate(overlap), 1 / 3)
     assert np.isnan(success_auc(np.array([np.nan])))
+    assert np.isnan(success_rate(np.array([np.nan])))
 
 
 def test_precision_counts_the_border_in():

@@ -32,6 +32,12 @@ def success_auc(overlap: Floats) -> float:
     return float(success_curve(overlap).mean())
 
 
+def success_rate(overlap: Floats, threshold: float = 0.5) -> float:
+    """Share of frames whose overlap exceeds a threshold."""
+    known = overlap[~np.isnan(overlap)]
+    return float((known > threshold).mean()) if len(known) else float("nan")
+
+
 def precision(distance: Floats, threshold: float = 20.0) -> float:
     """Share of frames whose centre lies within so many pixels of the truth."""
     known = distance[~np.isnan(distance)]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,10 @@ class Sequence:
 
     def __len__(self) -> int:
         return len(self.images)
+
+    def part(self, start: int, stop: int | None = None) -> Self:
+        """Return the sequence from one frame to the one before another."""
+        return type(self)(self.name, self.images[start:stop], self.truth[start:stop])
 
     def frames(self) -> Iterator[Frame]:
         """Decode the images one after another."""
