@@ -83,8 +83,11 @@ class OpenCV:
 
 
 def contestants() -> dict[str, Callable[[], Ours | OpenCV]]:
-    """metrack's preset paper, and its peers where OpenCV's contrib modules are installed."""
-    runners: dict[str, Callable[[], Ours | OpenCV]] = {"metrack paper": lambda: Ours("paper")}
+    """metrack's two methods of the paper, and its peers where OpenCV's contrib modules are installed."""
+    runners: dict[str, Callable[[], Ours | OpenCV]] = {
+        "metrack paper": lambda: Ours("paper"),
+        "metrack paper-structured": lambda: Ours("paper-structured"),
+    }
     try:
         import cv2
     except ImportError:
@@ -120,7 +123,7 @@ def side_by_side(all_clips: list[Clip], rounds: int) -> dict[str, float]:
             for name, create in runners.items():
                 runner = create()
                 times[name].append(time_clip(runner, clip))
-                if isinstance(runner, Ours):
+                if isinstance(runner, Ours) and name == "metrack paper":
                     stages += runner.stages[len(runner.stages) // 2 :]
         for name in runners:
             spent[name].append(times[name])
@@ -154,6 +157,28 @@ def matrix_rate(seconds: float) -> None:
     console.print(
         f"matrix work of a frame: at least {work / 1e6:.0f} MFLOP in {seconds * 1e3:.2f} ms = "
         f"{work / seconds / 1e9:.0f} GFLOP/s, {work / seconds / rate:.0%} of this machine's {rate / 1e9:.0f} GFLOP/s"
+    )
+
+
+def learning_rounds(all_clips: list[Clip]) -> None:
+    """What a learning round costs: trackers with and without one follow the same frames in turns."""
+    presets = {name: preset(name) for name in ("paper", "paper-structured")}
+    presets["without"] = preset("paper").replace({"metric.learning": "off"})
+    spent: dict[str, list[float]] = {name: [] for name in presets}
+    for _, images, box in track(all_clips, description="learning rounds", console=console):
+        runners = {name: Ours(config) for name, config in presets.items()}
+        for runner in runners.values():
+            runner.init(images[0], box)
+        for image in images[1:]:
+            for runner in runners.values():
+                runner.update(image)
+        for name, runner in runners.items():
+            spent[name] += [stages["learn"] for stages in runner.stages[len(runner.stages) // 2 :]]
+    learn = {name: float(np.mean(times)) * 1e3 for name, times in spent.items()}
+    proximity, structured = (learn[name] - learn["without"] for name in ("paper", "paper-structured"))
+    console.print(
+        f"a learning round, mean ms: proximity {proximity:.2f}, structured {structured:.2f} "
+        f"({structured / proximity:.2f}x); the rest of learning {learn['without']:.2f}"
     )
 
 
@@ -234,7 +259,9 @@ def main() -> None:
     memory_of_a_720p_video()
     growth()
     endurance(options.long)
-    seconds = side_by_side(clips(options.frames), options.rounds)
+    found = clips(options.frames)
+    learning_rounds(found)
+    seconds = side_by_side(found, options.rounds)
     matrix_rate(seconds["metrack paper"])
 
 

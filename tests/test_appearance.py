@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from metrack.appearance import Appearance
-from metrack.config import MemoryConfig, MetricConfig, RepresentationConfig, TrackerConfig
+from metrack.appearance import Appearance, Lesson
+from metrack.config import MemoryConfig, MetricConfig, RankingConfig, RepresentationConfig, TrackerConfig
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND
 from metrack.representation.metric_weighted import residual_energy, score
 from metrack.threads import one_blas_thread
 from reference import representation as reference
+from reference import structured as structured_reference
 
 LEARNING = ("off", "guarded", "unprojected", "projected-round", "projected-step")
 SAMPLING = ("time-weighted", "uniform", "with-replacement", "everything")
@@ -38,7 +39,12 @@ def one_thread():
 def appearance(dimension=DIMENSION, **changes):
     """Settings are given with __ for the dot."""
     values = BASE | {name.replace("__", "."): value for name, value in changes.items()}
-    sections = {"memory": MemoryConfig, "metric": MetricConfig, "representation": RepresentationConfig}
+    sections = {
+        "memory": MemoryConfig,
+        "metric": MetricConfig,
+        "representation": RepresentationConfig,
+        "ranking": RankingConfig,
+    }
     parts = {
         name: section(**{k.partition(".")[2]: v for k, v in values.items() if k.startswith(f"{name}.")})
         for name, section in sections.items()
@@ -61,7 +67,7 @@ def two_clusters(rng, n, D=DIMENSION):
 
 def run(model, rng, frames, draw=unit_rows, first=0):
     for frame in range(first, first + frames):
-        model.learn(rng, frame, draw(rng, PER_FRAME), draw(rng, PER_FRAME))
+        model.learn(rng, frame, Lesson(draw(rng, PER_FRAME), draw(rng, PER_FRAME)))
     return model
 
 
@@ -127,7 +133,7 @@ class TestEnergies:
         for ridge in (0.02, 0.0):
             appearance = Appearance(TrackerConfig().replace({"representation.ridge": ridge, "memory.size": 12}), 20)
             for frame in range(6):
-                appearance.learn(rng, frame, directions(4), directions(4))
+                appearance.learn(rng, frame, Lesson(directions(4), directions(4)))
             candidates = directions(100)
             alone = [appearance.energies(candidates[i : i + 10]) for i in range(0, 100, 10)]
             np.testing.assert_allclose(
@@ -142,7 +148,7 @@ class TestEnergies:
         rng = np.random.default_rng(seed)
         model = appearance(memory__size=1)
         for frame in range(3):
-            model.learn(rng, frame, unit_rows(rng, 1), unit_rows(rng, 1))
+            model.learn(rng, frame, Lesson(unit_rows(rng, 1), unit_rows(rng, 1)))
         assert model.steps_taken == 0  # there is no relative to be near to
         assert_healthy(model, rng)
 
@@ -159,7 +165,7 @@ class TestEnergies:
         rng, nothing = np.random.default_rng(0), np.zeros((PER_FRAME, DIMENSION), np.float32)
         model = appearance()
         for frame in range(10):
-            model.learn(rng, frame, nothing, nothing)
+            model.learn(rng, frame, Lesson(nothing, nothing))
         assert_array_equal(model.energies(nothing), 0)
         assert_healthy(model, rng)
 
@@ -181,7 +187,7 @@ class TestLearning:
             rng = np.random.default_rng(seed)
             model = appearance(metric__learning=each, metric__anchors=anchors, metric__step_limit=0.1)
             for frame in range(40):
-                model.learn(rng, frame, *two_clusters(rng, PER_FRAME))
+                model.learn(rng, frame, Lesson(*two_clusters(rng, PER_FRAME)))
             gaps[each] = self.gap(model, np.random.default_rng(seed + 1000))
         assert gaps["off"] > 0  # measured: the metric makes it 1.2 to 1.8 times as large
         assert gaps[learning] > 1.1 * gaps["off"]
@@ -202,7 +208,7 @@ class TestLearning:
         model = appearance(memory__growth=100.0, metric__learning="off")
         for frame in range(40):
             level = np.full((PER_FRAME, DIMENSION), frame, np.float32)
-            model.learn(rng, frame, level, -level)
+            model.learn(rng, frame, Lesson(level, -level))
         for label, sign in ((FOREGROUND, 1), (BACKGROUND, -1)):
             remembered = sign * model.space.samples[model.space.block(label)][:, 0]
             assert remembered.min() > 20
@@ -237,7 +243,7 @@ class TestExtremes:
         same = np.repeat(unit_rows(rng, 1), PER_FRAME, axis=0)
         model = appearance(metric__learning=learning, representation__ridge=0.0)
         for frame in range(20):
-            model.learn(rng, frame, same, same)
+            model.learn(rng, frame, Lesson(same, same))
         assert_healthy(model, rng)
         assert_allclose(model.energies(same), 0, atol=1e-4)
 
@@ -261,3 +267,66 @@ def test_saved_and_restored_it_goes_on_bit_for_bit(sampling, seed):
     for name, array in model.to_arrays().items():
         assert_array_equal(other.to_arrays()[name], array)
     assert_array_equal(other.energies(candidates), model.energies(candidates))
+
+
+class TestRanking:
+    """Boxes around the estimate, the more different the less they overlap it, in a direction nobody weighted yet."""
+
+    @pytest.fixture
+    def rng(self, seed):
+        return np.random.default_rng(seed)
+
+    def lesson(self, rng, boxes=15):
+        foreground, background = two_clusters(rng, PER_FRAME)
+        overlaps = np.r_[1.0, rng.uniform(0.0, 1.0, boxes - 1)]
+        ranked = foreground[0] + 0.3 * rng.normal(size=(boxes, DIMENSION)) / np.sqrt(DIMENSION)
+        ranked[:, 2] += 0.5 * (1 - overlaps)
+        ranked[0] = foreground[0]
+        return Lesson(foreground, background, ranked.astype(np.float32), overlaps)
+
+    def taught(self, rng, frames=8, **changes):
+        model = run(appearance(metric__every=0, **changes), rng, 1)
+        for frame in range(1, frames):
+            model.learn(rng, frame, self.lesson(rng))
+        return model
+
+    @pytest.mark.parametrize("learning", LEARNING)
+    def test_metric_and_gram_matrices_stay_in_step(self, rng, learning):
+        model = self.taught(rng, metric__learning=learning)
+        space = model.space
+        assert_allclose(space.weighted, space.samples @ space.metric @ space.samples.T, rtol=0, atol=1e-5)
+        assert (model.steps_taken == 0) == (learning == "off")
+        if learning not in ("off", "unprojected"):
+            assert np.linalg.eigvalsh(space.metric.astype(float))[0] > FLOOR - 1e-5
+        assert_healthy(model, rng)
+
+    @pytest.mark.parametrize("solver", ["quadratic", "linear"])
+    def test_what_overlap_depends_on_is_what_counts(self, rng, solver):
+        M = self.taught(rng, ranking__solver=solver).space.metric
+        others = np.delete(np.diagonal(M), 2)
+        assert M[2, 2] > 1.5 > others.max()
+
+    def test_one_round_is_the_sum_of_its_steps(self, rng):
+        model = run(appearance(metric__every=0, metric__learning="unprojected"), rng, 1)
+        lesson = self.lesson(rng)
+        model.learn(rng, 1, lesson)
+        differences = (lesson.ranked - lesson.foreground[0]).astype(float)
+        expected = structured_reference.learn(
+            differences, lesson.overlaps, np.eye(DIMENSION), RankingConfig().step_limit, RankingConfig().iterations
+        )
+        assert_allclose(model.space.metric, expected, rtol=0, atol=2e-3)
+
+    @pytest.mark.parametrize("limit", [0.0, 1.0])
+    def test_boxes_that_are_all_alike_teach_nothing(self, rng, limit):
+        model = run(appearance(metric__every=0, ranking__step_limit=limit), rng, 1)
+        samples = unit_rows(rng, PER_FRAME)
+        for boxes in (1, 10):
+            alike = np.repeat(samples[:1], boxes, axis=0)
+            model.learn(rng, 1, Lesson(samples, unit_rows(rng, PER_FRAME), alike, np.linspace(1, 0.2, boxes)))
+            assert_array_equal(model.space.metric, np.eye(DIMENSION))
+        assert_healthy(model, rng)
+
+    def test_no_limit_no_change(self, rng):
+        model = run(appearance(metric__every=0, ranking__step_limit=0.0), rng, 1)
+        model.learn(rng, 1, self.lesson(rng))
+        assert_array_equal(model.space.metric, np.eye(DIMENSION))

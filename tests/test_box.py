@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from metrack.box import Box, centre_distance, iou
+from metrack.box import Box, bounding, centre_distance, iou
 
 places, sides = st.floats(-1e4, 1e4), st.floats(0.01, 1e4)
 boxes = st.builds(Box, places, places, sides, sides)
@@ -120,3 +120,20 @@ def test_a_box_is_a_value():
     assert len({Box(1, 2, 3, 4), Box(1, 2, 3, 4)}) == 1
     with pytest.raises(AttributeError):
         Box(1, 2, 3, 4).x = 5
+
+
+def test_a_grown_box_keeps_its_centre():
+    assert Box(10, 20, 30, 40).grow(5, 7) == Box(5, 13, 40, 54)
+
+
+@pytest.mark.parametrize(("inner", "inside"), [((0, 0, 4, 3), True), ((1, 1, 2, 1), True), ((1, 1, 2, 2.5), False)])
+def test_containing_includes_the_border(inner, inside):
+    assert Box(0, 0, 4, 3).contains(Box(*inner)) == inside
+    assert Box(-9, 5, 4, 3).contains(Box(inner[0] - 9, inner[1] + 5, *inner[2:])) == inside
+    assert not Box(*inner).contains(Box(-0.1, 0, 4, 3))
+
+
+def test_the_bounding_box_holds_all_and_no_more():
+    boxes = np.array([[3.0, -2.0, 5.0, 4.0], [1.0, 1.0, 2.0, 8.0]])
+    assert bounding(boxes) == Box(1.0, -2.0, 7.0, 11.0)
+    assert all(bounding(boxes).contains(Box(*box)) for box in boxes.tolist())

@@ -364,6 +364,17 @@ def test_ctrl_c_keeps_everything_so_far_and_resume_goes_on(
     same_results(out, uninterrupted)
 
 
+def test_ctrl_c_while_compiling_says_so(
+    video: Path, box: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("metrack.job.compile_kernels", interrupt)
+    assert run(["track", str(video), "--box", box, "-o", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err == "metrack: interrupted\n"
+
+
 def test_a_killed_run_can_be_resumed_from_its_last_checkpoint(
     long_video: Path, box: str, uninterrupted: Path, tmp_path: Path
 ) -> None:

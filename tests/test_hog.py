@@ -352,4 +352,4 @@ def test_the_extractor_gives_what_the_steps_give(seed):
     window = cut_window(frame, region, 1.3)
     grid, integral = hog.cell_grid("corners"), hog.integral_histogram(window.grey)
     expected = hog.describe(window, integral, boxes, grid, 0.9)
-    assert_array_equal(extractor.look(frame, region, 1.3)(boxes), expected)
+    assert_array_equal(extractor.look(frame, region, 1.3).describe(boxes), expected)

@@ -330,3 +330,66 @@ def test_public_names_are_exported_and_sorted():
     assert all(hasattr(metrack, name) for name in metrack.__all__)
     assert isinstance(metrack.PRESETS["paper"], TrackerConfig)
     assert Box(0, 0, 1, 1).area == 1
+
+
+def test_a_target_that_jumps_is_still_learned_from_all_around_it(clip, monkeypatch):
+    tracker = started(clip, LIGHT.replace({"memory.negatives": 40}))
+    follow(tracker, clip, 10)
+    regions = []
+    look = tracker._extractor.look
+
+    def noting(frame, region, zoom):
+        regions.append(region)
+        return look(frame, region, zoom)
+
+    monkeypatch.setattr(tracker._extractor, "look", noting)
+    tracker.update(clip[11])
+    assert len(regions) == 1  # as a rule one look does for searching and learning
+    view = look(clip[11], regions[0], 1.0)
+    tracker._box = jumped = Box(tracker.box.x - 100, tracker.box.y + 60, tracker.box.w, tracker.box.h)
+    tracker._learn(clip[11], view)
+    assert len(regions) == 2
+    reach = tracker.config.memory.negative_outer
+    assert jumped.grow(jumped.w * reach, jumped.h * reach).contains(regions[1])
+    assert regions[1].contains(jumped)
+
+
+class TestScoringAnyBox:
+    def test_the_target_scores_best_and_nothing_changes(self, clip):
+        tracker, twin = started(clip), started(clip)
+        for each in (tracker, twin):
+            follow(each, clip, 20)
+        around = np.array([[dx, dy, 0, 0] for dx in (-15, 0, 15) for dy in (-15, 0, 15)])
+        scores = tracker.score(clip[20], tracker.box.to_xywh() + around)
+        assert scores.argmax() == 4
+        assert tracker.update(clip[21]) == twin.update(clip[21])
+
+    def test_without_metric_is_as_if_none_had_been_learned(self, clip):
+        boxes = np.array([clip.truth[20].box.grow(grow, grow).to_xywh() for grow in (-5.0, 0.0, 5.0)])
+        learned, plain = started(clip), started(clip, LIGHT.replace({"metric.learning": "off"}))
+        for each in (learned, plain):
+            follow(each, clip, 20)
+        on, off = learned.score(clip[20], boxes), learned.score(clip[20], boxes, metric=False)
+        assert np.abs(on - off).max() > 1e-3
+        np.testing.assert_array_equal(plain.score(clip[20], boxes), plain.score(clip[20], boxes, metric=False))
+
+    def test_it_needs_a_target_and_a_frame_like_the_first(self, clip):
+        with pytest.raises(ValueError, match="score needs a target"):
+            Tracker(LIGHT).score(clip[0], np.ones((1, 4)))
+        with pytest.raises(ValueError, match="no box yet"):
+            Tracker(LIGHT).box  # noqa: B018
+        with pytest.raises(ValueError, match="frame"):
+            started(clip).score(clip[0][:-1], np.ones((1, 4)))
+
+
+@pytest.mark.parametrize("kind", ["l1", "omp"])
+def test_rival_representations_follow_an_easy_target_too(clip, kind, seed):
+    config = LIGHT.replace({"representation.kind": kind, "metric.learning": "off"})
+    estimates = follow(started(clip, config, seed), clip, 20)
+    overlaps = [estimate.box.iou(clip.truth[i].box) for i, estimate in enumerate(estimates, 1)]
+    assert np.mean(np.array(overlaps) > 0.5) >= 0.9
+
+
+def test_a_rival_representation_refuses_a_metric():
+    with pytest.raises(ValueError, match=r"representation\.kind 'l1' knows no metric and needs metric\.learning to be"):
+        LIGHT.replace({"representation.kind": "l1"})

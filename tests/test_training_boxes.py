@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from metrack.box import Box
-from metrack.config import MemoryConfig
-from metrack.memory.training_boxes import background_boxes, foreground_boxes
+from metrack.config import MemoryConfig, RankingConfig
+from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
 
 MANY = 10_000
 ESTIMATE = Box(100.25, 50.5, 40.0, 20.0)
@@ -19,6 +19,7 @@ def settings_for(**changes):
         "positive_radius": 2.0,
         "negative_inner": 0.5,
         "negative_outer": 1.5,
+        "misscaled": 0,
     }
     return MemoryConfig(**(base | changes))
 
@@ -101,3 +102,31 @@ def test_a_ring_without_width_is_the_inner_circle(inner, outer, seed):
 def test_same_generator_same_boxes(seed):
     for make in (foreground, background):
         assert_array_equal(make(seed), make(seed))
+
+
+def test_wrong_scales_are_in_place_and_off_by_as_much_as_said(seed):
+    boxes = background(seed, negatives=MANY, misscaled=MANY - 5, misscale_inner=0.2, misscale_outer=0.5)
+    ring, wrong = boxes[:5], boxes[5:]
+    assert_array_equal(ring[:, 2:], np.tile([ESTIMATE.w, ESTIMATE.h], (5, 1)))
+    assert_allclose(wrong[:, :2] + wrong[:, 2:] / 2, np.tile(ESTIMATE.centre, (MANY - 5, 1)), rtol=1e-12)
+    assert_allclose(wrong[:, 2] / wrong[:, 3], ESTIMATE.w / ESTIMATE.h, rtol=1e-12)
+    off = np.log(wrong[:, 2] / ESTIMATE.w)
+    assert_uniform(np.abs(off), 0.2, 0.5)
+    assert_allclose((off > 0).mean(), 0.5, atol=5 * np.sqrt(0.25 / MANY))
+
+
+@pytest.mark.parametrize(("inner", "outer"), [(0.3, 0.3), (0.3, 0.1)])
+def test_there_are_never_more_wrong_scales_than_negatives(inner, outer, seed):
+    boxes = background(seed, negatives=4, misscaled=9, misscale_inner=inner, misscale_outer=outer)
+    assert_allclose(np.abs(np.log(boxes[:, 2] / ESTIMATE.w)), [0.3] * 4, rtol=1e-9)
+
+
+def test_ranked_boxes_are_uniform_over_disc_and_scales_and_begin_with_the_estimate(seed):
+    config = RankingConfig(boxes=MANY, reach=0.8, scale_reach=0.3)
+    boxes = ranked_boxes(np.random.default_rng(seed), ESTIMATE, config)
+    assert_array_equal(boxes[0], ESTIMATE.to_xywh())
+    off = np.log(boxes[:, 2:] / (ESTIMATE.w, ESTIMATE.h))
+    assert_allclose(off[:, 0], off[:, 1], atol=1e-12)
+    assert_uniform(off[1:, 0], -0.3, 0.3)
+    shift = (boxes[:, :2] + boxes[:, 2:] / 2 - ESTIMATE.centre) / (ESTIMATE.w, ESTIMATE.h)
+    assert_uniform_over_ring(shift[1:], 0.0, 0.8)

@@ -12,10 +12,12 @@ from metrack.config import (
     MemoryConfig,
     MetricConfig,
     MotionConfig,
+    RankingConfig,
     RepresentationConfig,
     TrackerConfig,
 )
 from metrack.estimate import Estimate, Info
+from metrack.score_map import confidence_map
 from metrack.tracker import Tracker
 
 __version__ = version("metrack")
@@ -29,7 +31,9 @@ __all__ = [
     "MemoryConfig",
     "MetricConfig",
     "MotionConfig",
+    "RankingConfig",
     "RepresentationConfig",
     "Tracker",
     "TrackerConfig",
+    "confidence_map",
 ]

@@ -1,13 +1,14 @@
 """What the target and its surroundings look like, and how candidates compare with it.
 
-One frame's learning in three movements: samples enter the two reservoirs, a round of metric learning follows, and
-the Gram matrices of both classes are factorised for the candidates of the next frame.
+One frame's learning in three movements: samples enter the two reservoirs, rounds of metric learning follow as they
+come due, and the Gram matrices of both classes are factorised for the candidates of the next frame.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,30 @@ from metrack.config import TrackerConfig
 from metrack.memory.reservoir import Reservoir
 from metrack.metric.guard import Guard
 from metrack.metric.projection import learn_round_projected, raise_eigenvalues
-from metrack.metric.proximity import Steps, draw_triplets, learn_round
+from metrack.metric.proximity import draw_triplets, learn_round
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
+from metrack.metric.schedule import due
+from metrack.metric.structured import learn_ranking
+from metrack.representation import l1, omp
 from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise, quadratic
 
 REFRESH_EVERY = 50  # frames from one exact re-computation of the Gram matrices to the next
 MANY_CANDIDATES = 2  # times the dimension: from here on quadratic forms are cheaper
 FIRST_CAPACITY = 512  # samples per class for which a memory that keeps everything starts
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a frame has to teach.
+
+    ``foreground`` and ``background`` are samples ``(k, D)``, the first foreground sample being the estimate itself.
+    ``ranked`` ``(b, D)`` are descriptors of boxes around it whose ``overlaps`` ``(b,)`` with it are known.
+    """
+
+    foreground: Floats
+    background: Floats
+    ranked: Floats = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    overlaps: Floats = field(default_factory=lambda: np.empty(0))
 
 
 class Appearance:
@@ -45,44 +63,67 @@ class Appearance:
 
         Few candidates are compared with the samples; for many it pays to turn each class into one quadratic form.
         """
+        if self.config.representation.kind != "metric-weighted":
+            theta_f, theta_b = self._energies_by_rival(candidates)
+            return theta_f, theta_b
         many = len(candidates) > MANY_CANDIDATES * len(self.space.metric)
         theta_f, theta_b = self._energies_by_form(candidates) if many else self._energies_by_samples(candidates)
         return np.maximum(theta_f, 0.0), np.maximum(theta_b, 0.0)
+
+    def _energies_by_rival(self, candidates: Floats) -> list[Floats]:
+        settings = self.config.representation
+        classes = [self.space.samples[block] for block in self.space.blocks]
+        if settings.kind == "l1":
+            return [l1.residual_energy(each, candidates, settings.sparsity, trivial=True) for each in classes]
+        return [omp.residual_energy(each, candidates, settings.atoms) for each in classes]
 
     def _energies_by_samples(self, Y: Floats) -> list[Floats]:
         S, M = self.space.samples, self.space.metric
         YM = Y @ M  # (N, D)
         whole = np.einsum("nd,nd->n", YM, Y)
-        blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
-        return [whole - f.explained(YM @ S[block].T) for f, block in zip(self.factors, blocks, strict=True)]
+        return [whole - f.explained(YM @ S[block].T) for f, block in zip(self.factors, self.space.blocks, strict=True)]
 
     def _energies_by_form(self, Y: Floats) -> list[Floats]:
         if not self._forms:
             S, M = self.space.samples, self.space.metric
-            blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
-            self._forms = [M - f.form(S[block] @ M) for f, block in zip(self.factors, blocks, strict=True)]  # (D, D)
+            classes = zip(self.factors, self.space.blocks, strict=True)
+            self._forms = [M - factor.form(S[block] @ M) for factor, block in classes]  # (D, D) each
         return [quadratic(form, Y) for form in self._forms]
 
-    def learn(self, rng: np.random.Generator, frame: int, foreground: Floats, background: Floats) -> None:
-        """Take in the samples ``(k, D)`` of a frame."""
+    def learn(self, rng: np.random.Generator, frame: int, lesson: Lesson) -> None:
+        """Take in what a frame has to teach."""
         self.steps_taken = 0
-        slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(foreground))
-        slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(background))
-        self.space.put((slots_f, slots_b), (foreground[from_f], background[from_b]))
-        if self.config.metric.learning != "off" and frame % self.config.metric.every == 0:
-            self._learn_metric(self._triplets(rng))
+        slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(lesson.foreground))
+        slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(lesson.background))
+        self.space.put((slots_f, slots_b), (lesson.foreground[from_f], lesson.background[from_b]))
+        if self.config.metric.learning != "off":
+            if due(frame, self.config.metric.every):
+                self._learn_triplets(self._triplets(rng))
+            if len(lesson.ranked):
+                self._learn_ranking(lesson.ranked - lesson.foreground[0], lesson.overlaps)
         if frame - self._refreshed >= REFRESH_EVERY:
             self.space.refresh()
             self.guard.refresh()
             self._refreshed = frame
         self.factorise()
 
+    def without_metric(self) -> Self:
+        """Return the same memory as it would compare candidates if no metric had been learned."""
+        plain = type(self)(self.config, len(self.space.metric))
+        known = self.space.to_arrays()
+        plain.space.restore(
+            known | {"metric": np.eye(len(known["metric"]), dtype=np.float32), "weighted": known["gram"]}
+        )
+        plain.factorise()
+        return plain
+
     def factorise(self) -> None:
         """Make both classes ready for :meth:`energies`."""
-        blocks = [self.space.block(label) for label in (FOREGROUND, BACKGROUND)]
+        if self.config.representation.kind != "metric-weighted":
+            return
         ridge = self.config.representation.ridge
         self._forms = []
-        self.factors = [factorise(self.space.weighted[block, block], ridge) for block in blocks]
+        self.factors = [factorise(self.space.weighted[block, block], ridge) for block in self.space.blocks]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the state as named arrays."""
@@ -120,7 +161,7 @@ class Appearance:
         both = [draw_triplets(rng, own, other, metric.triplets - half), draw_triplets(rng, other, own, half)]
         return rng.permutation(np.concatenate(both))
 
-    def _learn_metric(self, triplets: Ints) -> None:
+    def _learn_triplets(self, triplets: Ints) -> None:
         metric, space = self.config.metric, self.space
         if metric.learning == "projected-step":
             learned, self.steps_taken = learn_round_projected(
@@ -129,18 +170,33 @@ class Appearance:
             space.set_metric(learned)
             return
         steps = learn_round(space.gram, space.weighted, triplets, metric.margin, metric.step_limit)
-        self.steps_taken = len(steps)
-        self._apply(steps)
-        if metric.learning == "projected-round":
-            space.set_metric(raise_eigenvalues(space.metric, metric.floor))
+        if len(steps):
+            self.steps_taken += len(steps)
+            self._change_metric(*((steps.push(rows), steps.pull(rows)) for rows in (space.samples, space.gram)))
 
-    def _apply(self, steps: Steps) -> None:
-        space = self.space
-        if not len(steps):
-            return
-        push, pull = steps.push(space.samples), steps.pull(space.samples)  # (m, D)
-        seen_push, seen_pull = steps.push(space.gram), steps.pull(space.gram)  # (m, n)
-        if self.config.metric.learning == "guarded":
+    def _learn_ranking(self, differences: Floats, overlaps: Floats) -> None:
+        ranking, space = self.config.ranking, self.space
+        distances = np.einsum("bd,bd->b", differences @ space.metric, differences)  # (b,)
+        steps = learn_ranking(
+            differences @ differences.T,
+            distances,
+            overlaps,
+            ranking.step_limit,
+            ranking.iterations,
+            ranking.solver,
+        )
+        if len(steps):
+            self.steps_taken += len(steps)
+            push, pull = steps.push(differences), steps.pull(differences)
+            self._change_metric((push, pull), (push @ space.samples.T, pull @ space.samples.T))
+
+    def _change_metric(self, change: tuple[Floats, Floats], seen: tuple[Floats, Floats]) -> None:
+        """Add push' push - pull' pull: ``(m, D)`` each in ``change``; as samples see them ``(m, n)`` in ``seen``."""
+        (push, pull), (seen_push, seen_pull) = change, seen
+        metric, space = self.config.metric, self.space
+        if metric.learning == "guarded":
             mix = self.guard.limit(space.metric, push, pull)
             pull, seen_pull = mix @ pull, mix @ seen_pull
         space.change_metric(push, pull, seen_push, seen_pull)
+        if metric.learning.startswith("projected"):
+            space.set_metric(raise_eigenvalues(space.metric, metric.floor))

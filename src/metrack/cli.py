@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from metrack.display import Display, demo_table, environment_table, result_lines, settings_table
+from metrack.display import Display, demo_table, environment_table, map_lines, result_lines, settings_table
 
 if TYPE_CHECKING:
-    from metrack.job import Halt
+    from metrack.job import Halt, Job
 
 app = typer.Typer(
     name="metrack",
@@ -29,6 +29,8 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+
+INTERRUPTED = 130  # what typer makes of a KeyboardInterrupt in a command
 
 Out = Annotated[
     Path,
@@ -52,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        return app(list(arguments) if arguments is not None else None, standalone_mode=False) or 0
+        code = app(list(arguments) if arguments is not None else None, standalone_mode=False) or 0
+        return _complain("interrupted", 2) if code == INTERRUPTED else code
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted", 2)
     except ValueError as error:
@@ -167,6 +170,59 @@ def demo(
     console.print(demo_table(summary, verdict, out))
     if summary["status"] == "interrupted":
         raise typer.Exit(2)
+
+
+@app.command("map")
+def map_command(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="What track takes: a video, a folder of images ...")],
+    box: Annotated[
+        list[str] | None,
+        typer.Option(metavar="X,Y,W,H", help="The target in the first frame, in pixels from the top-left corner."),
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", help="The picture: .png, .jpg, .jpeg or .webp; an older one is written over."),
+    ] = Path("map.png"),
+    start: Annotated[int, typer.Option(help="Frame that the box is on.")] = 0,
+    at: Annotated[int, typer.Option(metavar="FRAMES", help="How long to follow before the map is made.")] = 40,
+    radius: Annotated[
+        int | None,
+        typer.Option(metavar="PIXELS", help="How far to look around the estimate.", show_default="its larger side"),
+    ] = None,
+    preset: Annotated[str, typer.Option(help="Settings to start from; see: metrack info.")] = "paper",
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; see: metrack info --settings."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Same frames and same seed, same map.")] = 0,
+) -> None:
+    """Follow the target, then draw how every place around it scores, without the metric and with it.
+
+    Where SOURCE ends sooner, the map is of its last frame.
+    """
+    from metrack.job import Job
+
+    if box and len(box) > 1:
+        raise ValueError(f"--box must be given once for a map, got {' and '.join(box)}")
+    if at < 0:
+        raise ValueError(f"--at must be 0 or more, got {at}")
+    wishes: dict[str, Any] = {"preset": preset, "changes": _changes(change or ()), "seed": seed}
+    boxes = [_numbers(each) for each in box or ()]
+    job = Job(source=source, boxes=boxes, start=start, stop=start + at + 1, video=False, **wishes)
+    _map(job, out, radius)
+
+
+def _map(job: Job, out: Path, radius: int | None) -> None:
+    from metrack.mapping import draw_map
+
+    with _halting() as halt, Display(console) as display:
+        mapped = draw_map(job, out, radius, watch=display.show, halt=halt)
+    if mapped is None:
+        raise typer.Abort
+    for line in map_lines(mapped, out):
+        console.print(line, soft_wrap=True)
+    if mapped.notice:  # wrong input, though there is a map of what could be read of it
+        raise ValueError(mapped.notice)
 
 
 @app.command()

@@ -90,6 +90,13 @@ class FeatureConfig(_Section):
 class RepresentationConfig(_Section):
     """How candidates are reconstructed and scored."""
 
+    kind: str = setting(
+        "metric-weighted",
+        "least squares in the learned metric, or a sparse rival without one",
+        choices=("metric-weighted", "l1", "omp"),
+    )
+    sparsity: float = setting(0.01, "l1: price of a unit of code", low=0, high=1e6)
+    atoms: int = setting(10, "omp: samples a candidate may be explained by", low=1, high=10_000)
     ridge: float = setting(0.02, "ridge on the Gram matrix, in units of its trace (0: the paper)", low=0, high=1e6)
     gamma_f: float = setting(1.0, "scale of the foreground residual", low=1e-9, high=1e9)
     gamma_b: float = setting(1.0, "scale of the background residual", low=1e-9, high=1e9)
@@ -114,9 +121,12 @@ class MemoryConfig(_Section):
     growth: float = setting(1.6, "weight of a frame relative to the one before it", low=1, high=100)
     positives: int = setting(7, "foreground samples taken per frame", low=1, high=10_000)
     negatives: int = setting(7, "background samples taken per frame", low=1, high=10_000)
+    misscaled: int = setting(2, "of them: as many show the target at a wrong scale", low=0, high=10_000)
     positive_radius: float = setting(1.0, "foreground samples lie within this many pixels", low=0, high=1000)
     negative_inner: float = setting(0.5, "background samples lie at least this far, in target sizes", low=0, high=100)
     negative_outer: float = setting(1.5, "background samples lie at most this far, in target sizes", low=0, high=100)
+    misscale_inner: float = setting(0.2, "a wrong scale is off by at least this much, in log-scale", low=0, high=2)
+    misscale_outer: float = setting(0.5, "a wrong scale is off by at most this much, in log-scale", low=0, high=2)
 
     @property
     def reach(self) -> float:
@@ -137,10 +147,27 @@ class MetricConfig(_Section):
     anchors: str = setting("foreground", "which samples triplets are built around", choices=("foreground", "both"))
     margin: float = setting(1.0, "by how much a stranger must be farther than a relative", low=0, high=1e6)
     step_limit: float = setting(1.0, "C: the longest step one triplet may take", low=0, high=1e6)
-    every: int = setting(1, "frames from one learning round to the next", low=1, high=1_000_000)
+    every: int = setting(1, "frames from one round on triplets to the next (0: never)", low=0, high=1_000_000)
     floor: float = setting(
         0.02, "smallest eigenvalue the metric may have when it is guarded or projected", low=0, high=1
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingConfig(_Section):
+    """How the metric is learned from the overlaps of boxes around the estimate."""
+
+    every: int = setting(0, "frames from one round on overlaps to the next (0: never)", low=0, high=1_000_000)
+    boxes: int = setting(60, "boxes sampled around the estimate", low=1, high=10_000)
+    reach: float = setting(1.0, "how far their centres lie at most, in target sizes", low=0, high=100)
+    scale_reach: float = setting(0.3, "how far their scales are off at most, in log-scale", low=0, high=2)
+    solver: str = setting(
+        "quadratic",
+        "how step lengths are found: exactly, or by the paper's linear programme",
+        choices=("quadratic", "linear"),
+    )
+    iterations: int = setting(20, "constraints added at most in a round", low=1, high=1000)
+    step_limit: float = setting(1.0, "C: the longest all steps of a round may be together", low=0, high=1e6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +183,14 @@ class TrackerConfig:
     representation: RepresentationConfig = field(default_factory=RepresentationConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     metric: MetricConfig = field(default_factory=MetricConfig)
+    ranking: RankingConfig = field(default_factory=RankingConfig)
+
+    def __post_init__(self) -> None:
+        kind, learning = self.representation.kind, self.metric.learning
+        if kind != "metric-weighted" and learning != "off":
+            raise ValueError(
+                f"representation.kind {kind!r} knows no metric and needs metric.learning to be 'off', got {learning!r}"
+            )
 
     def settings(self) -> Iterator[tuple[str, dataclasses.Field[Any], Any]]:
         """Yield dotted name, field and value of every setting."""
@@ -200,9 +235,18 @@ def _parse(name: str, each: dataclasses.Field[Any], value: Any) -> Any:
 
 PAPER = TrackerConfig()
 
+PAPER_STRUCTURED = PAPER.replace({"metric.every": 0, "ranking.every": 1})
+
+PAPER_MIXED = PAPER.replace({"ranking.every": 5})
+
 DEFAULT = PAPER.replace({"memory.learn_when": "tracking"})
 
-PRESETS: dict[str, TrackerConfig] = {"default": DEFAULT, "paper": PAPER}
+PRESETS: dict[str, TrackerConfig] = {
+    "default": DEFAULT,
+    "paper": PAPER,
+    "paper-structured": PAPER_STRUCTURED,
+    "paper-mixed": PAPER_MIXED,
+}
 
 
 def preset(name: str) -> TrackerConfig:

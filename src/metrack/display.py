@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from metrack.demo import Verdict
     from metrack.frames.formats import Record
     from metrack.job import Progress
+    from metrack.mapping import Mapped
 
 SECONDS_BETWEEN_LINES = 10.0  # where the output is not a terminal
 STYLES = {"tracking": "green", "occluded": "yellow", "lost": "red"}
@@ -108,6 +111,22 @@ def result_lines(summary: dict[str, Any], out: Path) -> Iterator[str]:
     yield f"results in {escape(str(out))}/"
     if summary["status"] == "interrupted" and not summary["live"]:
         yield "the same command with --resume goes on from here"
+
+
+def map_lines(mapped: Mapped, out: Path) -> Iterator[str]:
+    """Say what a confidence map shows."""
+    summits = "; ".join(f"{name}: {_summit(scores)}" for name, scores in mapped.maps.items())
+    yield f"{escape(str(out))} shows frame {mapped.frame}; {summits}"
+    if mapped.ended and not mapped.notice:
+        yield f"  [yellow]note[/]: {escape(mapped.ended)} ends with frame {mapped.frame}, sooner than --at asks for"
+
+
+def _summit(scores: NDArray[np.float64]) -> str:
+    """Say where the peak of a map is, and how far it stands out."""
+    from metrack.frames.heat import peak
+
+    distance, height = math.hypot(*peak(scores)), scores.max() - np.median(scores)
+    return f"best score {scores.max():.3f}, {distance:.1f} px from the estimate, {height:.3f} above the median"
 
 
 def _speed(summary: dict[str, Any]) -> str:

@@ -128,12 +128,12 @@ def follow(
     with open_source(job.source) as source:
         halt.also = source.stop
         frames = islice(source, job.start, job.stop)
-        first = _first(frames, job, source)
+        first = first_frame(frames, job, source)
         job = replace(job, boxes=[check_box(box, first.image.shape).to_xywh() for box in job.boxes])
         if checkpoint is not None:
             _check_same_run(checkpoint, job, source, first)
         watch(Progress("compiling"))
-        _compile(job.config(), first, Box(*job.boxes[0]))
+        compile_kernels(job.config(), first, Box(*job.boxes[0]))
         if halt.asked:
             raise KeyboardInterrupt  # nothing has been written yet
         run = _Run(job, out, source, first, checkpoint, watch)
@@ -153,7 +153,7 @@ class _Run:
         watch: Callable[[Progress], None],
     ) -> None:
         self.job, self.out, self.source, self.watch = job, out, source, watch
-        self.checksum, self.total = _checksum(first), _length(source, job)
+        self.checksum, self.total = _checksum(first), expected_length(source, job)
         self.frames, self.busy = 0, 0.0
         self.saved_frames, self.saved_at = 0, float("-inf")
         self.tally = Tally(len(job.boxes))
@@ -256,7 +256,8 @@ class _Run:
         }
 
 
-def _first(frames: Iterator[Frame], job: Job, source: Source) -> Frame:
+def first_frame(frames: Iterator[Frame], job: Job, source: Source) -> Frame:
+    """Read the frame that the boxes are on."""
     first = next(frames, None)
     if first is None:
         count = "fewer" if source.frames is None else source.frames
@@ -277,7 +278,8 @@ def _checksum(frame: Frame) -> int:
     return zlib.crc32(frame.image.tobytes())
 
 
-def _length(source: Source, job: Job) -> int | None:
+def expected_length(source: Source, job: Job) -> int | None:
+    """Tell how many frames there will be, where that can be known."""
     ends = [end for end in (source.frames, job.stop) if end is not None]
     return min(ends) - job.start if ends else None
 
@@ -290,7 +292,7 @@ def _new_trackers(job: Job) -> list[Tracker]:
     return [Tracker(job.config(), seed=seed) for seed in seeds]
 
 
-def _compile(config: TrackerConfig, frame: Frame, box: Box) -> None:
+def compile_kernels(config: TrackerConfig, frame: Frame, box: Box) -> None:
     """Follow nothing for a moment, with little memory so that it fills up: now every kernel is compiled."""
     tracker = Tracker(config.replace({"memory.size": 8, "motion.particles": 32}))
     tracker.init(frame.image, box)

@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack import state_file
-from metrack.appearance import Appearance
+from metrack.appearance import Appearance, Lesson
 from metrack.arrays import Floats
-from metrack.box import Box, bounding
+from metrack.box import Box, bounding, iou
 from metrack.checks import Frame, check_box, check_frame, check_seed
 from metrack.confidence import PATIENCE, Presence
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Info
 from metrack.features.extractor import Extractor, View
-from metrack.memory.training_boxes import background_boxes, foreground_boxes
+from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
+from metrack.metric.schedule import due
 from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States, step
 from metrack.motion.resampling import effective_size, systematic
@@ -97,13 +98,28 @@ class Tracker:
             watch.lap("learn")
         return Estimate(self._box, float(cloud.scores[best]), state, self._info(cloud, weights, watch))
 
+    def score(self, frame: Frame, boxes: Floats, *, metric: bool = True) -> NDArray[np.float64]:
+        """Score boxes ``(N, 4)`` of a frame by what is remembered, and change nothing.
+
+        Without the metric, the same samples are compared as if none had been learned.
+        """
+        if self._shape is None:
+            raise ValueError("score needs a target: call init(frame, box) first")
+        frame = check_frame(frame, like=self._shape)
+        with one_blas_thread():
+            view = self._extractor.look(frame, bounding(boxes), self._zoom)
+            appearance = self._appearance if metric else self._appearance.without_metric()
+            return self._score(*appearance.energies(view.describe(boxes)))
+
+    def _score(self, theta_f: Floats, theta_b: Floats) -> NDArray[np.float64]:
+        settings = self.config.representation
+        return score(theta_f, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
+
     def _observe(self, view: View, states: States) -> Cloud:
         """Look at states: how well they are explained by foreground and background, and their score."""
         boxes = self._bounds.to_boxes(states)
         theta_f, theta_b = self._appearance.energies(view.describe(boxes))
-        settings = self.config.representation
-        scores = score(theta_f, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
-        return Cloud(states, boxes, theta_f, theta_b, scores)
+        return Cloud(states, boxes, theta_f, theta_b, self._score(theta_f, theta_b))
 
     def _refine(self, cloud: Cloud) -> States:
         """Draw the rest of the particles around the promising ones, with shorter steps."""
@@ -129,27 +145,42 @@ class Tracker:
             seconds=watch.laps,
         )
 
+    @property
+    def box(self) -> Box:
+        """Where the target was last."""
+        if self._shape is None:
+            raise ValueError("there is no box yet: call init(frame, box) first")
+        return self._box
+
+    @property
+    def _zoom(self) -> float:
+        """Brings the target, at its size when last seen, to its normal size."""
+        return self.config.features.base_size / (float(np.exp(self._survivors[:, 2].mean())) * self._bounds.side)
+
     def _look(self, frame: Frame, boxes: Floats) -> View:
         """Prepare the part of the frame that holds the boxes, those that refine them and, most likely, all to learn."""
-        memory, motion, base_size = self.config.memory, self.config.motion, self.config.features.base_size
-        size = float(np.exp(self._survivors[:, 2].mean())) * self._bounds.side  # of the target when last seen
-        usual_step = motion.shift_std * size / base_size
+        memory, motion, zoom = self.config.memory, self.config.motion, self._zoom
+        usual_step = motion.shift_std / zoom
         refined = bounding(boxes).grow(3 * usual_step / motion.refinement, 3 * usual_step / motion.refinement)
         margin = memory.positive_radius + usual_step
-        learned = self._box.grow(self._box.w * memory.reach + margin, self._box.h * memory.reach + margin)
+        reach = max(memory.reach, self.config.ranking.reach)
+        learned = self._box.grow(self._box.w * reach + margin, self._box.h * reach + margin)
         region = bounding(np.array([refined.to_xywh(), learned.to_xywh()]))
-        return self._extractor.look(frame, region, zoom=base_size / size)
+        return self._extractor.look(frame, region, zoom)
 
     def _learn(self, frame: Frame, view: View) -> None:
         """Take the samples around the estimate into memory, and learn from them."""
-        memory = self.config.memory
-        boxes = np.vstack(
-            [foreground_boxes(self._rng, self._box, memory), background_boxes(self._rng, self._box, memory)]
-        )
+        memory, ranking = self.config.memory, self.config.ranking
+        near, beside = foreground_boxes(self._rng, self._box, memory), background_boxes(self._rng, self._box, memory)
+        ranked: Floats = np.empty((0, 4))
+        if due(self._frame, ranking.every) and self.config.metric.learning != "off":
+            ranked = ranked_boxes(self._rng, self._box, ranking)
+        boxes = np.vstack([near, beside, ranked])
         if not view.covers(boxes):  # the target has moved farther than usual
             view = self._extractor.look(frame, bounding(boxes), view.zoom)
-        samples = view.describe(boxes)
-        self._appearance.learn(self._rng, self._frame, samples[: memory.positives], samples[memory.positives :])
+        foreground, background, around = np.split(view.describe(boxes), [len(near), len(near) + len(beside)])
+        overlaps = iou(ranked, np.array([self._box.to_xywh()]))
+        self._appearance.learn(self._rng, self._frame, Lesson(foreground, background, around, overlaps))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything the next frame needs to an ``.npz`` file (no pickle)."""

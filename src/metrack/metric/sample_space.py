@@ -38,6 +38,11 @@ class SampleSpace:
         """Rows of a class that hold a sample."""
         return slice(label * self.capacity, label * self.capacity + self.counts[label])
 
+    @property
+    def blocks(self) -> tuple[slice, slice]:
+        """Those of both classes, foreground first."""
+        return self.block(FOREGROUND), self.block(BACKGROUND)
+
     def row_numbers(self, label: int) -> Ints:
         """The same rows as numbers."""
         block = self.block(label)
@@ -88,7 +93,7 @@ class SampleSpace:
         self.gram, self.weighted = arrays["gram"], arrays["weighted"]
 
     def _grow(self, needed: int) -> None:
-        kept = [self.samples[self.block(label)] for label in (FOREGROUND, BACKGROUND)]
+        kept = [self.samples[block] for block in self.blocks]
         self._allocate(max(needed, 2 * self.capacity))
         for label, samples in enumerate(kept):
             self.samples[label * self.capacity : label * self.capacity + len(samples)] = samples
