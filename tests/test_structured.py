@@ -5,15 +5,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from metrack.box import iou
-from metrack.metric.structured import (
-    SOLVERS,
-    TOLERANCE,
-    constraint_gram,
-    learn_ranking,
-    most_violated,
-    solve_linear,
-    solve_quadratic,
-)
+from metrack.metric.step_lengths import solve_linear, solve_quadratic
+from metrack.metric.structured import SOLVERS, TOLERANCE, constraint_gram, learn_ranking, most_violated
 from reference import structured as reference
 
 CONVERGED = 1000  # iterations that are never needed

@@ -74,7 +74,10 @@ class Appearance:
         settings = self.config.representation
         classes = [self.space.samples[block] for block in self.space.blocks]
         if settings.kind == "l1":
-            return [l1.residual_energy(each, candidates, settings.sparsity, trivial=True) for each in classes]
+            sparsity, tolerance = settings.sparsity, settings.tolerance
+            return [
+                l1.residual_energy(each, candidates, sparsity, trivial=True, tolerance=tolerance) for each in classes
+            ]
         return [omp.residual_energy(each, candidates, settings.atoms) for each in classes]
 
     def _energies_by_samples(self, Y: Floats) -> list[Floats]:

@@ -95,7 +95,8 @@ class RepresentationConfig(_Section):
         "least squares in the learned metric, or a sparse rival without one",
         choices=("metric-weighted", "l1", "omp"),
     )
-    sparsity: float = setting(0.01, "l1: price of a unit of code", low=0, high=1e6)
+    sparsity: float = setting(0.03, "l1: price of a unit of code", low=0, high=1e6)
+    tolerance: float = setting(1e-3, "l1: to which the conditions of a minimum hold", low=1e-6, high=1)
     atoms: int = setting(10, "omp: samples a candidate may be explained by", low=1, high=10_000)
     ridge: float = setting(0.02, "ridge on the Gram matrix, in units of its trace (0: the paper)", low=0, high=1e6)
     gamma_f: float = setting(1.0, "scale of the foreground residual", low=1e-9, high=1e9)
@@ -121,7 +122,7 @@ class MemoryConfig(_Section):
     growth: float = setting(1.6, "weight of a frame relative to the one before it", low=1, high=100)
     positives: int = setting(7, "foreground samples taken per frame", low=1, high=10_000)
     negatives: int = setting(7, "background samples taken per frame", low=1, high=10_000)
-    misscaled: int = setting(2, "of them: as many show the target at a wrong scale", low=0, high=10_000)
+    misscaled: int = setting(0, "of them: as many show the target at a wrong scale", low=0, high=10_000)
     positive_radius: float = setting(1.0, "foreground samples lie within this many pixels", low=0, high=1000)
     negative_inner: float = setting(0.5, "background samples lie at least this far, in target sizes", low=0, high=100)
     negative_outer: float = setting(1.5, "background samples lie at most this far, in target sizes", low=0, high=100)
