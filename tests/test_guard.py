@@ -169,3 +169,11 @@ class TestFollowing:
         guard.limit(metric, nothing, nothing)
         exact = np.linalg.inv(metric.astype(float) - 0.02 * np.eye(20))
         assert_allclose(guard.inverse, exact, rtol=1e-9, atol=1e-12 * np.abs(exact).max())
+
+    def test_an_inverse_spoilt_by_rounding_is_dropped_and_nothing_subtracted(self):
+        guard, metric = Guard(0.02), np.eye(3, dtype=np.float32)
+        rows = np.ones((1, 3), np.float32)
+        guard.inverse = -np.eye(3)
+        assert len(guard.limit(metric, rows, rows)) == 0
+        assert guard.inverse is None
+        assert len(guard.limit(metric, rows, rows)) == 1

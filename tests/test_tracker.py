@@ -221,7 +221,22 @@ EXTREME = {
     "raw pixels": {"features.kind": "pixels"},
     "both anchors": {"metric.anchors": "both"},
     "rarely learned": {"metric.every": 5},
+    "ranked": {"metric.every": 0, "ranking.every": 1},
+    "both": {"ranking.every": 3, "ranking.solver": "linear", "ranking.boxes": 20},
+    "one box to rank": {"ranking.every": 1, "ranking.boxes": 1},
+    "boxes to rank all in one place": {"ranking.every": 1, "ranking.reach": 0.0, "ranking.scale_reach": 0.0},
+    "ranked, no step": {"ranking.every": 1, "ranking.step_limit": 0.0},
+    "ranked, long steps": {"ranking.every": 1, "ranking.step_limit": 1e6, "metric.learning": "unprojected"},
+    "nothing but wrong scales": {"memory.misscaled": 100},
 }
+
+
+def test_a_blank_frame_to_rank_boxes_on_does_no_harm(clip):
+    tracker = started(clip, LIGHT.replace({"metric.every": 0, "ranking.every": 1}))
+    for _ in range(3):
+        estimate = tracker.update(np.full_like(clip[0], 128))
+        assert_sane(estimate, clip[0].shape)
+    assert np.isfinite(tracker._appearance.space.metric).all()
 
 
 @pytest.mark.parametrize("changes", EXTREME.values(), ids=EXTREME.keys())

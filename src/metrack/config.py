@@ -240,7 +240,7 @@ PAPER_STRUCTURED = PAPER.replace({"metric.every": 0, "ranking.every": 1})
 
 PAPER_MIXED = PAPER.replace({"ranking.every": 5})
 
-DEFAULT = PAPER.replace({"memory.learn_when": "tracking"})
+DEFAULT = PAPER.replace({"memory.learn_when": "tracking", "memory.misscaled": 2, "metric.step_limit": 0.1})
 
 PRESETS: dict[str, TrackerConfig] = {
     "default": DEFAULT,

@@ -59,7 +59,10 @@ class Guard:
         U = np.concatenate([push, pull]).astype(np.float64)  # (2 m, D)
         Z = U @ Q  # (2 m, D)
         A = Z @ U.T  # (2 m, 2 m)
-        L, _ = lapack.dpotrf(np.eye(m) + A[:m, :m], lower=1)
+        L, failed = lapack.dpotrf(np.eye(m) + A[:m, :m], lower=1)
+        if failed:  # rounding has made the inverse useless: add only, and form it anew next time
+            self.inverse = None
+            return np.zeros((0, m), np.float32)
         X = blas.dtrsm(1.0, L, Z[:m], lower=1)  # (m, D): P^-1 = Q - X'X
         B = blas.dtrsm(1.0, L, A[:m, m:], lower=1)  # (m, m)
         losses, vectors = eigh(A[m:, m:] - B.T @ B, driver="evd", check_finite=False)
