@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint bench accuracy clean
+.PHONY: help demo test lint bench accuracy tables clean
 
 help:
 	@echo "make demo      run the main job on the built-in clip and leave a folder to look at"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint      check style and types"
 	@echo "make bench     measure speed, beside OpenCV's trackers, and how it grows"
 	@echo "make accuracy  measure accuracy on the sequences under METRACK_DATA"
+	@echo "make tables    the paper's tables of metrics and of representations (hours; LENGTH=50 SEEDS=1 for minutes)"
 
 demo: .venv/core
 	$(BIN)/metrack demo
@@ -29,6 +30,11 @@ bench: .venv/peers
 
 accuracy: .venv/core
 	$(BIN)/python benchmarks/accuracy.py
+
+SEEDS ?= 3
+tables: .venv/core
+	$(BIN)/python benchmarks/accuracy.py --table metrics --seeds $(SEEDS) $(if $(LENGTH),--length $(LENGTH))
+	$(BIN)/python benchmarks/accuracy.py --table representations --seeds $(SEEDS) $(if $(LENGTH),--length $(LENGTH))
 
 clean:
 	rm -rf .venv demo-out
