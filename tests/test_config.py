@@ -27,7 +27,13 @@ def values_of(each):
     return st.integers(int(low), int(high)) if isinstance(each.default, int) else st.floats(low, high)
 
 
-some_changes = st.fixed_dictionaries({}, optional={name: values_of(each) for name, each in ALL.items()})
+def agreeing(changes):
+    """The same, but for the one pair of settings that exclude each other."""
+    rival = changes.get("representation.kind", "metric-weighted") != "metric-weighted"
+    return changes | {"metric.learning": "off"} if rival else changes
+
+
+some_changes = st.fixed_dictionaries({}, optional={name: values_of(each) for name, each in ALL.items()}).map(agreeing)
 
 
 @given(changes=some_changes)
