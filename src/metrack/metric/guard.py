@@ -17,7 +17,7 @@ from metrack.arrays import Floats
 from metrack.metric.outer import add_outer
 
 LARGEST_LOSS = 0.9  # of its length (squared, in the pushed metric, above the floor) is what a direction may lose
-FEW = 0.25  # of the dimension: up to here it is cheaper to change the inverse than to form it anew
+FEW = 0.5  # of the dimension: up to here it is cheaper to change the inverse than to form it anew
 
 
 class Guard:
