@@ -1,26 +1,45 @@
-"""How good a trajectory is: pure functions of overlaps and distances.
+"""How good a trajectory is: pure functions of overlaps, distances and times.
 
-Success is strict, as the field plots it: a frame counts at threshold t if its overlap is greater than t. Frames
-without truth (NaN overlap) count neither way.
+Overlaps and distances are ``(N,)``, one number per frame (``metrack.box.iou``, ``metrack.box.centre_distance``,
+``normalised_distance`` below). A frame without truth is NaN and counts neither as a hit nor as a miss; a frame
+in which a tracker gave no box is a miss, which whoever ran it states as overlap 0 and infinite distance. Where
+nothing is known the answer is NaN.
+
+Success is strict, as the field plots it: a frame counts at threshold t if its overlap is greater than t.
+Precision is not: a centre exactly t away counts. Every area under a curve is the mean of its points.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from metrack.arrays import Floats
+from metrack.evaluation.events import beginnings
 
 SUCCESS_THRESHOLDS = np.linspace(0.0, 1.0, 21)
+PRECISION_THRESHOLDS = np.arange(51.0)  # pixels
+NORMALISED_THRESHOLDS = np.arange(51) / 100  # sizes of the target
+
+
+def mean_overlap(overlap: Floats) -> float:
+    """Average overlap with the truth (VOR).
+
+    >>> mean_overlap(np.array([1.0, 0.5, np.nan]))
+    0.75
+    """
+    return _mean(_known(overlap))
+
+
+def mean_centre_error(distance: Floats) -> float:
+    """Average distance between the centres of box and truth, in pixels (CLE)."""
+    return _mean(_known(distance))
 
 
 def success_curve(overlap: Floats) -> NDArray[np.float64]:
     """Share of frames whose overlap exceeds each of 21 thresholds from 0 to 1."""
-    known = overlap[~np.isnan(overlap)]
-    if not len(known):
-        return np.full(len(SUCCESS_THRESHOLDS), np.nan)
-    share: NDArray[np.float64] = (known[:, None] > SUCCESS_THRESHOLDS).mean(axis=0)
-    return share
+    known = _known(overlap)
+    return _shares(known[:, None] > SUCCESS_THRESHOLDS)
 
 
 def success_auc(overlap: Floats) -> float:
@@ -34,11 +53,106 @@ def success_auc(overlap: Floats) -> float:
 
 def success_rate(overlap: Floats, threshold: float = 0.5) -> float:
     """Share of frames whose overlap exceeds a threshold."""
-    known = overlap[~np.isnan(overlap)]
-    return float((known > threshold).mean()) if len(known) else float("nan")
+    return _mean(_known(overlap) > threshold)
+
+
+def precision_curve(distance: Floats) -> NDArray[np.float64]:
+    """Share of frames whose centre lies within 0, 1, ... 50 pixels of the truth."""
+    known = _known(distance)
+    return _shares(known[:, None] <= PRECISION_THRESHOLDS)
 
 
 def precision(distance: Floats, threshold: float = 20.0) -> float:
     """Share of frames whose centre lies within so many pixels of the truth."""
-    known = distance[~np.isnan(distance)]
-    return float((known <= threshold).mean()) if len(known) else float("nan")
+    return _mean(_known(distance) <= threshold)
+
+
+def normalised_distance(boxes: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
+    """Distance between centres counted in widths and heights of the true box, as LaSOT measures it.
+
+    Parameters
+    ----------
+    boxes, truth : (N, 4)   x, y, w, h
+
+    Returns
+    -------
+    distance : (N,)         NaN where a coordinate is NaN or the true box has no area
+    """
+    given, wanted = np.asarray(boxes, float).reshape(-1, 4), np.asarray(truth, float).reshape(-1, 4)
+    size = np.where((wanted[:, 2:] > 0).all(axis=1, keepdims=True), wanted[:, 2:], np.nan)
+    offset = (given[:, :2] + given[:, 2:] / 2 - wanted[:, :2] - wanted[:, 2:] / 2) / size
+    distance: NDArray[np.float64] = np.hypot(offset[:, 0], offset[:, 1])
+    return distance
+
+
+def normalised_precision_curve(distance: Floats) -> NDArray[np.float64]:
+    """Share of frames whose normalised distance is at most 0, 0.01, ... 0.5."""
+    known = _known(distance)
+    return _shares(known[:, None] <= NORMALISED_THRESHOLDS)
+
+
+def normalised_precision_auc(distance: Floats) -> float:
+    """Area under the normalised precision curve: the mean of its 51 points."""
+    return float(normalised_precision_curve(distance).mean())
+
+
+def failures(overlap: Floats) -> float:
+    """How often the target was lost: episodes of frames in a row that do not overlap the truth at all.
+
+    An episode goes on through frames without truth: nothing tells that it had ended. No tracker is put back.
+
+    >>> failures(np.array([1.0, 0.0, 0.0, 0.4, 0.0, np.nan, 0.0]))
+    2.0
+    """
+    known = _known(overlap)
+    return float(len(beginnings(known == 0))) if len(known) else float("nan")
+
+
+def robustness(overlap: Floats, threshold: float = 0.1, patience: int = 10) -> float:
+    """Share of frames before the target is lost for good.
+
+    It is lost for good with the first of ``patience`` frames in a row whose overlap is at most ``threshold``: the
+    numbers of VOT since 2020. A shorter lapse is forgiven, at the end of the sequence too; coming back after a
+    longer one earns nothing. Frames without truth are left out: the count of frames in a row goes on after them.
+
+    >>> robustness(np.array([1.0, 0.8, 0.0, 0.0]), patience=2)
+    0.5
+    """
+    known = _known(overlap)
+    if not len(known):
+        return float("nan")
+    in_a_row = 0
+    for frame, low in enumerate(known <= threshold):
+        in_a_row = in_a_row + 1 if low else 0
+        if in_a_row == patience:
+            return (frame + 1 - patience) / len(known)
+    return 1.0
+
+
+def frames_per_second(seconds: Floats) -> float:
+    """Frames over the time they took together; frames whose time is not known (NaN) are left out.
+
+    >>> frames_per_second(np.array([0.1, 0.3, np.nan]))
+    5.0
+    """
+    known = _known(seconds)
+    total = float(known.sum())
+    return len(known) / total if total > 0 else float("nan")
+
+
+def _known(values: Floats) -> NDArray[np.float64]:
+    array = np.asarray(values, float)
+    if array.ndim != 1:
+        raise ValueError(f"values must be one number per frame, got shape {array.shape}")
+    known: NDArray[np.float64] = array[~np.isnan(array)]
+    return known
+
+
+def _mean(values: NDArray[np.float64] | NDArray[np.bool_]) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _shares(counts: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Share of frames (rows) per threshold (columns)."""
+    share: NDArray[np.float64] = counts.mean(axis=0) if len(counts) else np.full(counts.shape[1], np.nan)
+    return share

@@ -1,0 +1,83 @@
+"""What happened and when, and who it was: scores of statements other than a box.
+
+An event is the number of the frame in which something begins (the target is hidden, say). A true event and a
+reported one match if they are at most ``tolerance`` frames apart; each is used for one match at most, and as many
+are matched as can be. A share of nothing is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metrack.arrays import Ints
+
+TOLERANCE = 15  # frames: half a second of the usual video
+
+
+def beginnings(flags: ArrayLike) -> Ints:
+    """Return the frames with which episodes begin, an episode being flags set in a row.
+
+    >>> beginnings([False, True, True, False, True])
+    array([1, 4])
+    """
+    on = np.asarray(flags, bool)
+    before = np.concatenate([[False], on[:-1]])
+    return np.flatnonzero(on & ~before[: len(on)]).astype(np.int64)
+
+
+def matches(reported: ArrayLike, true: ArrayLike, tolerance: int = TOLERANCE) -> int:
+    """Count the pairs of a reported and a true event, each in one pair at most.
+
+    Going back in time and pairing the latest that fit is as good as any pairing.
+
+    >>> matches([10, 12, 90], [11, 50], tolerance=3)
+    1
+    """
+    if tolerance < 0:
+        raise ValueError(f"tolerance must be at least 0 frames, got {tolerance}")
+    ours, theirs = np.sort(_frames(reported)).tolist(), np.sort(_frames(true)).tolist()
+    count = 0
+    while ours and theirs:
+        if abs(ours[-1] - theirs[-1]) <= tolerance:
+            count += 1
+            ours.pop()
+            theirs.pop()
+        elif ours[-1] > theirs[-1]:
+            ours.pop()
+        else:
+            theirs.pop()
+    return count
+
+
+def event_precision(reported: ArrayLike, true: ArrayLike, tolerance: int = TOLERANCE) -> float:
+    """Share of the reported events that happened."""
+    count = len(_frames(reported))
+    return matches(reported, true, tolerance) / count if count else float("nan")
+
+
+def event_recall(reported: ArrayLike, true: ArrayLike, tolerance: int = TOLERANCE) -> float:
+    """Share of the events that were reported."""
+    count = len(_frames(true))
+    return matches(reported, true, tolerance) / count if count else float("nan")
+
+
+def identification_accuracy(named: Sequence[str | None], true: Sequence[str | None]) -> float:
+    """Share of frames in which the right one was named; frames without a true name (None) do not count.
+
+    >>> identification_accuracy(["ann", None, "bob"], ["ann", "ann", None])
+    0.5
+    """
+    if len(named) != len(true):
+        raise ValueError(f"named must have a name for each of {len(true)} frames, got {len(named)}")
+    right = [ours == theirs for ours, theirs in zip(named, true, strict=True) if theirs is not None]
+    return sum(right) / len(right) if right else float("nan")
+
+
+def _frames(events: ArrayLike) -> Ints:
+    array = np.asarray(events)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(f"events must be numbers of frames, got {events!r}")
+    return array.astype(np.int64)
