@@ -58,7 +58,7 @@ class Run:
 
 def follow(run: Run) -> tuple[float, ...]:
     """One pass over one sequence, in figures."""
-    truth, frames = run.sequence.truth, run.sequence.frames()
+    truth, frames = run.sequence.truth, iter(run.sequence.pictures)
     tracker = Tracker(run.config, seed=zlib.crc32(run.sequence.name.encode()) + run.seed)
     tracker.init(next(frames), tuple(truth[0]))
     estimates = [tracker.update(frame) for frame in frames]

@@ -46,7 +46,7 @@ def clips(frames: int) -> list[Clip]:
         return [("built-in clip", [clip[i] for i in range(len(clip))], clip.first_box.to_xywh())]
     found = []
     for sequence in sequences:
-        images = [image for image, _ in zip(sequence.frames(), range(frames), strict=False)]
+        images = [image for image, _ in zip(sequence.pictures, range(frames), strict=False)]
         images = [np.repeat(i[:, :, None], 3, axis=2) if i.ndim == 2 else i for i in images]
         found.append((sequence.name, images, tuple(sequence.truth[0].tolist())))
     return found

@@ -1,0 +1,106 @@
+"""Where the frames of a sequence come from: small values that can be sent to another process and opened there.
+
+Each kind has a length, can be cut with ``part(start, stop)``, and gives uint8 frames, (H, W) or (H, W, 3) RGB, when
+iterated. Nothing is opened before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Protocol, Self
+
+import numpy as np
+from PIL import Image
+
+from metrack.checks import Frame
+from metrack.frames.images import read_image
+from metrack.frames.video import VideoFile
+from metrack.synth import builtin_clip
+
+
+class Pictures(Protocol):
+    """The frames of one sequence."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Frame]: ...
+
+    def part(self, start: int, stop: int | None = None) -> Self:
+        """Return the frames from one to the one before another."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePictures:
+    """One image file per frame; grey files give grey frames."""
+
+    files: tuple[Path, ...]
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __iter__(self) -> Iterator[Frame]:
+        return map(_read, self.files)
+
+    def part(self, start: int, stop: int | None = None) -> Self:
+        """Return the frames from one to the one before another."""
+        return replace(self, files=self.files[start:stop])
+
+
+def _read(path: Path) -> Frame:
+    try:
+        with Image.open(path) as image:
+            if image.mode == "L":
+                return np.array(image)
+    except (OSError, SyntaxError, ValueError):
+        pass  # the reader below says what is wrong
+    return read_image(path)
+
+
+@dataclass(frozen=True, slots=True)
+class VideoPictures:
+    """Frames ``first`` to ``stop`` (left out) of a video file."""
+
+    file: Path
+    first: int
+    stop: int
+
+    def __len__(self) -> int:
+        return max(self.stop - self.first, 0)
+
+    def __iter__(self) -> Iterator[Frame]:
+        with VideoFile(str(self.file)) as video:
+            for frame in islice(video, self.first, self.stop):
+                yield frame.image
+
+    def part(self, start: int, stop: int | None = None) -> Self:
+        """Return the frames from one to the one before another."""
+        chosen = range(self.first, self.stop)[start:stop]
+        return replace(self, first=chosen.start, stop=chosen.stop)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipPictures:
+    """Frames ``first`` to ``stop`` of a clip that the package paints, with only the events named."""
+
+    frames: int
+    size: tuple[int, int]
+    seed: int
+    events: frozenset[str]
+    first: int
+    stop: int
+
+    def __len__(self) -> int:
+        return max(self.stop - self.first, 0)
+
+    def __iter__(self) -> Iterator[Frame]:
+        wanted = {event: event in self.events for event in ("occlusion", "departure", "twin", "lighting")}
+        clip = builtin_clip(self.frames, self.size, self.seed, **wanted)
+        return (clip[index] for index in range(self.first, self.stop))
+
+    def part(self, start: int, stop: int | None = None) -> Self:
+        """Return the frames from one to the one before another."""
+        chosen = range(self.first, self.stop)[start:stop]
+        return replace(self, first=chosen.start, stop=chosen.stop)
