@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint bench accuracy tables clean
+.PHONY: help demo test lint bench accuracy tables chromium toolkits clean
 
 help:
 	@echo "make demo      run the main job on the built-in clip and leave a folder to look at"
@@ -17,7 +17,7 @@ help:
 demo: .venv/core
 	$(BIN)/metrack demo
 
-test: .venv/dev
+test: .venv/dev .venv-toolkits/ready chromium
 	$(BIN)/python -m pytest
 
 lint: .venv/dev
@@ -37,7 +37,7 @@ tables: .venv/core
 	$(BIN)/python benchmarks/accuracy.py --table representations --seeds $(SEEDS) $(if $(LENGTH),--length $(LENGTH))
 
 clean:
-	rm -rf .venv demo-out
+	rm -rf .venv .venv-toolkits demo-out
 
 .venv/core: pyproject.toml constraints.txt
 	@echo "setting up .venv (once; about a minute)"
@@ -52,3 +52,23 @@ clean:
 .venv/peers: .venv/core
 	@$(INSTALL) --editable '.[peers]'
 	@touch $@
+
+# The public toolkits keep an environment of their own: one of them is GPL, and both need versions that ours does not.
+.venv-toolkits/ready: pyproject.toml constraints-toolkits.txt
+	@echo "setting up .venv-toolkits (once; about a minute)"
+	@test -x .venv-toolkits/bin/python || $(PYTHON) -m venv .venv-toolkits
+	@.venv-toolkits/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints-toolkits.txt --editable . got10k six vot-toolkit attributee vot-trax
+	@touch $@
+
+toolkits: .venv-toolkits/ready
+
+# A real browser looks at the pages. Debian's package is installed where it is missing and can be.
+chromium:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing chromium from Debian's packages"; \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else \
+		echo "no chromium here and no way to install it: the tests of pages in a browser will be skipped"; \
+	fi
