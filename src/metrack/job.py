@@ -22,7 +22,7 @@ from metrack.box import Box
 from metrack.checks import check_box
 from metrack.config import TrackerConfig, preset
 from metrack.frames import Frame, Mark, Source, VideoWriter, draw, open_source
-from metrack.frames.base import without_password
+from metrack.frames.base import Image, without_password
 from metrack.frames.formats import Record
 from metrack.frames.sink import h264_encoder
 from metrack.results import (
@@ -133,7 +133,7 @@ def follow(
         if checkpoint is not None:
             _check_same_run(checkpoint, job, source, first)
         watch(Progress("compiling"))
-        compile_kernels(job.config(), first, Box(*job.boxes[0]))
+        compile_kernels(job.config(), first.image, Box(*job.boxes[0]))
         if halt.asked:
             raise KeyboardInterrupt  # nothing has been written yet
         run = _Run(job, out, source, first, checkpoint, watch)
@@ -292,9 +292,9 @@ def _new_trackers(job: Job) -> list[Tracker]:
     return [Tracker(job.config(), seed=seed) for seed in seeds]
 
 
-def compile_kernels(config: TrackerConfig, frame: Frame, box: Box) -> None:
+def compile_kernels(config: TrackerConfig, image: Image, box: Box) -> None:
     """Follow nothing for a moment, with little memory so that it fills up: now every kernel is compiled."""
     tracker = Tracker(config.replace({"memory.size": 8, "motion.particles": 32}))
-    tracker.init(frame.image, box)
+    tracker.init(image, box)
     for _ in range(3):
-        tracker.update(frame.image)
+        tracker.update(image)

@@ -92,7 +92,7 @@ def _follow_one(job: Job, source: Source, watch: Watch, halt: Halt) -> tuple[Tra
     frame = first_frame(frames, job, source)
     box = check_box(job.boxes[0], frame.image.shape)
     watch(Progress("compiling"))
-    compile_kernels(job.config(), frame, box)
+    compile_kernels(job.config(), frame.image, box)
     tracker = Tracker(job.config(), seed=job.seed)
     tracker.init(frame.image, box)
     for done, frame in enumerate(frames, 2):

@@ -1,0 +1,103 @@
+"""Which runs an evaluation consists of.
+
+``ope`` follows every sequence from its first box to its end. ``tre`` starts it again from evenly spaced frames. ``sre``
+starts it from first boxes that are a little wrong: moved by a tenth of the size in eight directions, and 0.8, 0.9, 1.1
+and 1.2 times as large. Every start may be repeated with other seeds. The randomness of a run depends on the seed, the
+name of the sequence and the number of the run alone: not on order or on which machine performs it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrack.box import Box
+from metrack.evaluation.entrants import Entrant
+from metrack.evaluation.sequences import Sequence
+
+OPE, TRE, SRE = PROTOCOLS = ("ope", "tre", "sre")
+SHIFTS = [(dx, dy, 1.0) for dx in (-0.1, 0.0, 0.1) for dy in (-0.1, 0.0, 0.1) if dx or dy]
+MISTAKES = (*SHIFTS, *((0.0, 0.0, scale) for scale in (0.8, 0.9, 1.1, 1.2)))  # in sizes of the target
+USUAL_STARTS = {OPE: 1, TRE: 20, SRE: len(MISTAKES)}
+
+
+@dataclass(frozen=True, slots=True)
+class RunProtocol:
+    """How sequences are run: ``starts`` per sequence (None: as many as usual), each ``repetitions`` times."""
+
+    kind: str = OPE
+    repetitions: int = 1
+    seed: int = 0
+    starts: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in PROTOCOLS:
+            raise ValueError(f"--protocol must be one of {', '.join(PROTOCOLS)}, got {self.kind!r}")
+        most = {OPE: 1, SRE: len(MISTAKES)}.get(self.kind)
+        if self.starts is not None and (self.starts < 1 or (most is not None and self.starts > most)):
+            wanted = "at least 1" if most is None else f"between 1 and {most}"
+            raise ValueError(f"--starts must be {wanted} for {self.kind}, got {self.starts}")
+        if self.repetitions < 1:
+            raise ValueError(f"--repetitions must be at least 1, got {self.repetitions}")
+        if self.seed < 0:
+            raise ValueError(f"--seed must be 0 or more, got {self.seed}")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One tracker on one stretch of a sequence, from a first box; numbers count from 1."""
+
+    entrant: Entrant
+    sequence: Sequence
+    first_box: Box
+    number: int
+    start: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"{self.sequence.name}_{self.number:03d}"
+
+
+def plan(entrants: list[Entrant], sequences: list[Sequence], protocol: RunProtocol) -> list[Run]:
+    """Return all runs: tracker by tracker, sequence by sequence, start by start, repetition by repetition."""
+    return [run for entrant in entrants for sequence in sequences for run in runs_on(entrant, sequence, protocol)]
+
+
+def runs_on(entrant: Entrant, sequence: Sequence, protocol: RunProtocol) -> list[Run]:
+    """Return the runs of one tracker on one sequence."""
+    starts = [start for start in starts_of(sequence, protocol) for _ in range(protocol.repetitions)]
+    return [
+        Run(entrant, sequence.part(frame), box, number, frame, seed_of(protocol.seed, sequence.name, number))
+        for number, (frame, box) in enumerate(starts, 1)
+    ]
+
+
+def starts_of(sequence: Sequence, protocol: RunProtocol) -> list[tuple[int, Box]]:
+    """Return the frames a sequence is started at, with the box given there."""
+    present = sequence.present()
+    if not len(present):
+        raise ValueError(f"{sequence.name} must have at least one frame with a truth box, got none")
+    count = protocol.starts or USUAL_STARTS[protocol.kind]
+    if protocol.kind == TRE:
+        wanted = np.arange(count) * len(sequence) // count
+        frames = np.unique(present[np.minimum(np.searchsorted(present, wanted), len(present) - 1)])
+        return [(int(frame), Box(*sequence.truth[frame])) for frame in frames]
+    first = int(present[0])
+    box = Box(*sequence.truth[first])
+    if protocol.kind == SRE:
+        return [(first, _mistaken(box, *MISTAKES[k * len(MISTAKES) // count])) for k in range(count)]
+    return [(first, box)]
+
+
+def seed_of(seed: int, name: str, number: int) -> int:
+    """Return the seed of one run."""
+    return int(np.random.SeedSequence([seed, zlib.crc32(name.encode()), number]).generate_state(1)[0])
+
+
+def _mistaken(box: Box, dx: float, dy: float, scale: float) -> Box:
+    (cx, cy), w, h = box.centre, box.w, box.h
+    return Box.from_centre(cx + dx * w, cy + dy * h, w * scale, h * scale)
