@@ -1,0 +1,108 @@
+"""What an experiment is, what it needs to run, and what it finds.
+
+An experiment compares entrants over sequences and answers one question of the paper. Its ``find`` takes what is
+:class:`Given` and returns a :class:`Finding`: a table, figures and notes. The usual one is
+:func:`metrack.experiments.usual.compare`; whatever it does, work that is finished in ``given.out`` is not done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metrack.evaluation.crew import Crew
+from metrack.evaluation.entrants import Entrant, parse_entrants
+from metrack.evaluation.plan import RunProtocol
+from metrack.evaluation.run import Advance, Asked, evaluate
+from metrack.evaluation.sequences import Sequence
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TABLE, PLOT = "table", "plot"
+NAMES = {
+    "auc": "AUC",
+    "success": "success",
+    "precision": "P@20",
+    "overlap": "VOR",
+    "error": "CLE",
+    "ms": "ms per frame",
+}
+Cell = str | int | float | None
+Printed = Mapping[tuple[str, str, str], float]
+"""Numbers of the paper by measure, label and sequence."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an experiment found: a table of ``columns`` and ``rows``, figures and notes, or why there is nothing."""
+
+    id: str
+    columns: list[str] = field(default_factory=list)
+    rows: list[list[Cell]] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an experiment runs on: sequences, a folder of its own, how many seeds, and who performs the runs."""
+
+    sequences: list[Sequence]
+    out: Path
+    crew: Crew
+    seeds: int = 1
+    data: str = "builtin"
+    layout: str | None = None
+    watch: Callable[[Advance], None] = lambda advance: None
+
+    def asked(self, entrants: list[Entrant], protocol: RunProtocol) -> Asked:
+        """Return what the folder of results will say of this."""
+        names = tuple(sequence.name for sequence in self.sequences)
+        settings = {entrant.label: entrant.settings() for entrant in entrants}
+        return Asked(self.data, self.layout, protocol, names, settings)
+
+    def run(self, entrants: list[Entrant], protocol: RunProtocol, sequences: list[Sequence] | None = None) -> Asked:
+        """Make the runs that are missing in the folder; also return what it says of them."""
+        asked = self.asked(entrants, protocol)
+        evaluate(asked, entrants, self.sequences if sequences is None else sequences, self.out, self.crew, self.watch)
+        return asked
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One row of the paper's list of experiments."""
+
+    id: str
+    title: str
+    shows: str
+    """Which table or figure of the paper it stands for."""
+    question: str
+    find: Callable[[Experiment, Given], Finding]
+    entrants: tuple[str, ...]
+    """In the notation of :meth:`metrack.evaluation.entrants.Entrant.parse`, with labels."""
+    measures: tuple[str, ...]
+    """Names of :data:`metrack.evaluation.judged.FIGURES`, or ``ms``: milliseconds per frame."""
+    shape: str = TABLE
+    swept: str = ""
+    """Of a plot: the setting that varies from entrant to entrant."""
+    protocol: RunProtocol = field(default_factory=RunProtocol)
+    """Seeds are its repetitions, as many as asked for."""
+    printed: Printed = field(default_factory=dict)
+
+    def parsed(self) -> list[Entrant]:
+        """Return its entrants."""
+        return parse_entrants(list(self.entrants))
+
+
+def sweep(setting: str, values: tuple[float, ...]) -> tuple[str, ...]:
+    """Write one entrant per value of a setting of the preset paper.
+
+    >>> sweep("representation.rho", (0.07, 0.1))
+    ('rho 0.07=paper:representation.rho=0.07', 'rho 0.1=paper:representation.rho=0.1')
+    """
+    name = setting.rpartition(".")[2]
+    return tuple(f"{name} {value:g}=paper:{setting}={value:g}" for value in values)

@@ -1,0 +1,29 @@
+"""A memory of fixed size against one that keeps everything: what is lost, and what it costs over time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from metrack.experiments.base import Experiment, Finding, Given
+from metrack.experiments.drawing import over_time, runs_by_label
+from metrack.experiments.usual import run, tell
+
+
+def find(experiment: Experiment, given: Given) -> Finding:
+    """Compare as usual, and show every frame."""
+    comparison = run(experiment, given)
+    finding, runs = tell(experiment, comparison), runs_by_label(comparison)
+    overlaps = over_time(runs, lambda each: each.overlap, title="VOR", y_label="VOR", y_range=(0, 1))
+    times = over_time(runs, lambda each: each.outcome.seconds * 1000, title="Time per frame", y_label="ms")
+    return replace(finding, figures=[*finding.figures, *overlaps, *times])
+
+
+BATCH = Experiment(
+    id="batch",
+    title="Reservoir against keeping everything",
+    shows="Figure 4",
+    question="Does a memory of fixed size track as well as one that keeps every sample?",
+    find=find,
+    entrants=("reservoir=paper", "everything=paper:memory.sampling=everything"),
+    measures=("overlap", "ms"),
+)

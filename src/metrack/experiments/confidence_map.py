@@ -1,0 +1,102 @@
+"""The confidence map around a target, with the learned metric and without: what figure 1 of the paper shows.
+
+A map tells more the higher its peak stands over its median, and the nearer the peak is to the truth.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack.box import Box
+from metrack.evaluation.entrants import Entrant
+from metrack.evaluation.plots import image_plot
+from metrack.evaluation.sequences import Sequence
+from metrack.experiments.base import Cell, Experiment, Finding, Given
+from metrack.experiments.drawing import MOST
+from metrack.experiments.following import follow
+from metrack.experiments.keep import Arrays, kept
+from metrack.score_map import confidence_map, usual_radius
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FOLLOWED = 50  # frames before the map is made
+COLUMNS = ["metric", "sequence", "frame", "peak over median", "peak to truth, px"]
+MAPS = ("without metric", "with metric")
+
+
+def find(experiment: Experiment, given: Given) -> Finding:
+    """Map every sequence, and measure the peaks."""
+    entrant = experiment.parsed()[0]
+    given.run([entrant], experiment.protocol, [])
+    rows: list[list[Cell]] = []
+    figures: list[Figure] = []
+    for sequence in given.sequences:
+        frame = _last_frame(sequence)
+        maps = _kept_maps(entrant, sequence, frame, given)
+        rows += [_row(name, sequence, frame, maps) for name in MAPS]
+        if len(figures) < MOST:
+            title = f"{sequence.name}, frame {frame}"
+            figures.append(image_plot({name: maps[name] for name in MAPS}, title=title))
+    return Finding(experiment.id, COLUMNS, [*_means(rows), *rows], figures)
+
+
+def _kept_maps(entrant: Entrant, sequence: Sequence, frame: int, given: Given) -> Arrays:
+    file = given.out / entrant.label / f"{sequence.name}_{frame}.npz"
+    return kept(file, lambda: _maps(entrant, sequence, frame))
+
+
+def _last_frame(sequence: Sequence) -> int:
+    present = sequence.present()
+    if not len(present):
+        raise ValueError(f"{sequence.name} must have at least one frame with a truth box, got none")
+    return int(present[np.searchsorted(present, present[0] + FOLLOWED, side="right") - 1])
+
+
+def _maps(entrant: Entrant, sequence: Sequence, last: int) -> Arrays:
+    """Follow a sequence to a frame, and map there."""
+    _, tracker, steps = follow(entrant, sequence.part(0, last + 1))
+    for frame, _ in steps:  # noqa: B007
+        pass
+    radius = usual_radius(tracker.box)
+    maps = {name: confidence_map(tracker, frame, radius, metric=name == "with metric") for name in MAPS}
+    return {**maps, "box": np.array(tracker.box.to_xywh())}
+
+
+def _row(name: str, sequence: Sequence, frame: int, maps: Arrays) -> list[Cell]:
+    box, truth = Box(*maps["box"].tolist()), Box(*sequence.truth[frame].tolist())
+    height, distance = measure_peak(maps[name], box, truth)
+    return [name, sequence.name, frame, height, distance]
+
+
+def measure_peak(scores: NDArray[np.float64], box: Box, truth: Box) -> tuple[float, float]:
+    """Return the highest score over the median one, and how far from the truth's centre it is.
+
+    >>> measure_peak(np.array([[1.0, 1, 1], [1, 1, 1], [1, 1, 3]]), Box(0, 0, 4, 4), Box(1, 0, 4, 4))
+    (3.0, 1.0)
+    """
+    radius = len(scores) // 2
+    dy, dx = (int(place) - radius for place in np.unravel_index(np.argmax(scores), scores.shape))
+    (x, y), (true_x, true_y) = box.centre, truth.centre
+    distance = math.hypot(x + dx - true_x, y + dy - true_y)
+    return float(scores.max() / np.median(scores)), distance
+
+
+def _means(rows: list[list[Cell]]) -> list[list[Cell]]:
+    numbers = {name: np.array([row[3:] for row in rows if row[0] == name], float) for name in MAPS}
+    return [[name, "mean", None, *values.mean(axis=0).tolist()] for name, values in numbers.items() if len(values)]
+
+
+CONFIDENCE_MAP = Experiment(
+    id="confidence-map",
+    title="Confidence maps",
+    shows="Figure 1",
+    question="Does the learned metric make the target stand out from its surroundings?",
+    find=find,
+    entrants=("Ours=paper",),
+    measures=(),
+)

@@ -1,0 +1,89 @@
+"""The usual plots: bars of a comparison, curves of a sweep, and what happens over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack.evaluation.judged import Comparison, Judged, Standing
+from metrack.evaluation.plots import bar_plot, line_plot
+from metrack.experiments.base import NAMES, Experiment
+from metrack.experiments.table import MEAN, by_seed, mean_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 6  # sequences of which each has a curve or a plot of its own
+Reals = NDArray[np.float64]
+
+
+def bars(experiment: Experiment, comparison: Comparison) -> list[Figure]:
+    """Draw one plot per measure: a bar per entrant for every sequence, or only the mean where there are many."""
+    names = comparison.names
+    groups = [*(names if len(names) <= MOST else []), *([MEAN] if len(names) > 1 else [])]
+    return [
+        bar_plot(
+            groups,
+            {s.label: [mean_of(comparison, s, measure, group) for group in groups] for s in comparison.standings},
+            title=f"{experiment.title}: {NAMES[measure]}",
+            y_label=NAMES[measure],
+        )
+        for measure in experiment.measures
+    ]
+
+
+def sweeps(experiment: Experiment, comparison: Comparison) -> list[Figure]:
+    """Draw one plot per measure over the setting that varies; the band around the mean is the spread over seeds."""
+    x = [float(dict(entrant.changes)[experiment.swept]) for entrant in experiment.parsed()]
+    return [_sweep(experiment, comparison, measure, x) for measure in experiment.measures]
+
+
+def _sweep(experiment: Experiment, comparison: Comparison, measure: str, x: list[float]) -> Figure:
+    names, standings = comparison.names, comparison.standings
+    shown = [*(names if len(names) <= MOST else []), *([MEAN] if len(names) > 1 else [])]
+    curves = {name: (x, [mean_of(comparison, each, measure, name) for each in standings]) for name in shown}
+    seeds = np.array([by_seed(comparison, each, measure, names) for each in standings])  # (entrants, seeds)
+    return line_plot(
+        curves,
+        title=f"{experiment.title}: {NAMES[measure]}",
+        x_label=experiment.swept,
+        y_label=NAMES[measure],
+        bands={MEAN: (seeds.min(axis=1), seeds.max(axis=1))},
+    )
+
+
+def over_time(
+    groups: Mapping[str, Mapping[str, list[Judged]]],
+    value_of: Callable[[Judged], Reals],
+    *,
+    title: str,
+    y_label: str,
+    y_range: tuple[float, float] | None = None,
+) -> list[Figure]:
+    """Draw one plot per sequence, for the first few: the mean over runs of a value per frame, one curve per label."""
+    return [
+        line_plot(
+            {label: _mean_curve([value_of(run) for run in runs]) for label, runs in curves.items() if runs},
+            title=f"{title}: {name}",
+            x_label="frame",
+            y_label=y_label,
+            y_range=y_range,
+        )
+        for name, curves in list(groups.items())[:MOST]
+    ]
+
+
+def runs_by_label(comparison: Comparison) -> dict[str, dict[str, list[Judged]]]:
+    """Return the runs that could be made, by sequence and then by label."""
+    return {name: {s.label: _made(s, name) for s in comparison.standings} for name in comparison.names}
+
+
+def _made(standing: Standing, name: str) -> list[Judged]:
+    return [run for run in standing.runs.get(name, ()) if run.outcome.error is None]
+
+
+def _mean_curve(curves: list[Reals]) -> tuple[Reals, Reals]:
+    return np.arange(len(curves[0]), dtype=float), np.mean(curves, axis=0)

@@ -1,0 +1,31 @@
+"""Following a sequence in this process, for experiments that look deeper than at boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from metrack.checks import Frame
+from metrack.estimate import Estimate
+from metrack.evaluation.entrants import Entrant
+from metrack.evaluation.plan import RunProtocol, runs_on
+from metrack.evaluation.sequences import Sequence
+from metrack.tracker import Tracker
+
+
+def follow(entrant: Entrant, sequence: Sequence) -> tuple[int, Tracker, Iterator[tuple[Frame, Estimate | None]]]:
+    """Return the first frame with a truth box, a tracker, and what it does from there on; nothing comes of frame one.
+
+    The seed is that of the first run of an evaluation.
+    """
+    run = runs_on(entrant, sequence, RunProtocol())[0]
+    tracker = Tracker(entrant.config(), seed=run.seed)
+
+    def steps() -> Iterator[tuple[Frame, Estimate | None]]:
+        for index, frame in enumerate(run.sequence.pictures):
+            if index == 0:
+                tracker.init(frame, run.first_box)
+                yield frame, None
+            else:
+                yield frame, tracker.update(frame)
+
+    return run.start, tracker, steps()

@@ -1,0 +1,154 @@
+"""Who is being followed: frame by frame, or with all frames so far taken together.
+
+Every sequence is one target. Its templates are truth boxes of its first part; the rest is followed, and what was
+followed is compared with the templates of all. The metric is learned from the templates, on triplets, so that every
+target is nearer to itself than to others.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack import identity
+from metrack.arrays import Floats
+from metrack.box import Box
+from metrack.config import TrackerConfig
+from metrack.evaluation.events import identification_accuracy
+from metrack.evaluation.judged import Judged, judge
+from metrack.evaluation.plots import bar_plot, line_plot
+from metrack.evaluation.sequences import Sequence
+from metrack.experiments.base import Cell, Experiment, Finding, Given
+from metrack.experiments.drawing import MOST
+from metrack.experiments.usual import failures
+from metrack.features.extractor import Extractor
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TEMPLATE_SHARE = 0.25  # of the frames of a sequence
+MOST_TEMPLATES = 50
+MARGIN = 0.1  # target sizes around a box, so that its border has gradients
+SINGLE, TOGETHER = "each frame", "cumulative"
+WAYS = (f"{SINGLE}, plain", f"{TOGETHER}, plain", f"{SINGLE}, metric", f"{TOGETHER}, metric")
+
+
+@dataclass(frozen=True)
+class Identified:
+    """One run: distances ``(T, K)`` by way of measuring, and how often each named the right one."""
+
+    sequence: str
+    distances: dict[str, NDArray[np.float64]]
+    accuracy: dict[str, float]
+
+
+def find(experiment: Experiment, given: Given) -> Finding:
+    """Follow the second part of every sequence, and identify."""
+    if len(given.sequences) < 2:
+        raise ValueError(f"identification needs at least 2 sequences, one per target, got {len(given.sequences)}")
+    entrant = experiment.parsed()[0]
+    firsts, rests = zip(*(_cut(sequence) for sequence in given.sequences), strict=True)
+    asked = given.run([entrant], replace(experiment.protocol, repetitions=given.seeds), list(rests))
+    comparison = judge(given.out, asked, [entrant.label], list(rests))
+    config, names = entrant.config(), comparison.names
+    templates = [_templates(first, config) for first in firsts]
+    rng = np.random.default_rng(zlib.crc32(experiment.id.encode()))
+    metric = identity.learn_metric(rng, templates, config.metric)
+    runs = comparison.standings[0].runs
+    found = [
+        _identify(rest.part(run.start), run, templates, metric, config, names)
+        for rest in rests
+        for run in runs.get(rest.name, [])
+        if run.outcome.error is None
+    ]
+    return Finding(experiment.id, ["sequence", *WAYS], _rows(found), _figures(found, names), failures(comparison))
+
+
+def _cut(sequence: Sequence) -> tuple[Sequence, Sequence]:
+    """Cut a sequence where its templates end, but not before its first truth box."""
+    present = sequence.present()
+    if len(present) < 2:
+        raise ValueError(f"{sequence.name} must have at least two frames with a truth box, got {len(present)}")
+    place = min(max(int(TEMPLATE_SHARE * len(sequence)), int(present[0]) + 1), int(present[-1]))
+    return sequence.part(0, place), sequence.part(place)
+
+
+def _templates(first: Sequence, config: TrackerConfig) -> Floats:
+    present = first.present()
+    chosen = present[np.unique(np.linspace(0, len(present) - 1, MOST_TEMPLATES).astype(int))]
+    boxes = np.full_like(first.truth, np.nan)
+    boxes[chosen] = first.truth[chosen]
+    return describe(first, boxes, config)
+
+
+def describe(sequence: Sequence, boxes: Floats, config: TrackerConfig) -> Floats:
+    """Describe one box ``(T, 4)`` per frame; frames whose box is NaN are left out."""
+    extractor = Extractor(config.features)
+    rows = [_describe(extractor, frame, box) for frame, box in zip(sequence.pictures, boxes, strict=True)]
+    return np.array([row for row in rows if row is not None])
+
+
+def _describe(extractor: Extractor, frame: NDArray[np.uint8], box: Floats) -> Floats | None:
+    if np.isnan(box).any():
+        return None
+    x, y, w, h = box.tolist()
+    region = Box(x, y, w, h).grow(MARGIN * w, MARGIN * h)
+    row: Floats = extractor.look(frame, region, extractor.config.base_size / math.sqrt(w * h)).describe(box[None])[0]
+    return row
+
+
+def _identify(
+    rest: Sequence, run: Judged, templates: list[Floats], metric: Floats, config: TrackerConfig, names: list[str]
+) -> Identified:
+    seen = describe(rest, run.outcome.boxes, config)
+    found: dict[str, NDArray[np.float64]] = {}
+    for word, measure in (("plain", None), ("metric", metric)):
+        single = identity.distances(templates, seen, config.representation.ridge, measure)
+        found[f"{SINGLE}, {word}"] = single
+        found[f"{TOGETHER}, {word}"] = identity.cumulative(single, run.outcome.scores)
+    true = [None if np.isnan(box).any() else run.sequence for box in run.truth]
+    accuracy = {
+        way: identification_accuracy([names[number] for number in identity.nearest(found[way])], true) for way in WAYS
+    }
+    return Identified(run.sequence, found, accuracy)
+
+
+def _rows(found: list[Identified]) -> list[list[Cell]]:
+    names = list(dict.fromkeys(each.sequence for each in found))
+    rows: list[list[Cell]] = [[name, *_accuracies(found, name)] for name in names]
+    means: list[Cell] = [float(np.mean([_accuracies(found, name)[way] for name in names])) for way in range(len(WAYS))]
+    return [["mean", *means], *rows] if names else []
+
+
+def _accuracies(found: list[Identified], name: str) -> list[float]:
+    """Return the accuracy of each way on a sequence, the mean over seeds."""
+    return [float(np.mean([each.accuracy[way] for each in found if each.sequence == name])) for way in WAYS]
+
+
+def _figures(found: list[Identified], names: list[str]) -> list[Figure]:
+    firsts = list({each.sequence: each for each in reversed(found)}.values())[::-1][:MOST]
+    shown = {way: [_accuracies(found, each.sequence)[WAYS.index(way)] for each in firsts] for way in WAYS}
+    bars = bar_plot([each.sequence for each in firsts], shown, title="Identified frames", y_label="share of frames")
+    return [bars, *(_curves(each, way, names) for each in firsts for way in WAYS[2:])]
+
+
+def _curves(each: Identified, way: str, names: list[str]) -> Figure:
+    values = each.distances[way]
+    curves = {name: (np.arange(len(values)), values[:, number]) for number, name in enumerate(names)}
+    return line_plot(curves, title=f"{each.sequence}: {way}", x_label="frame", y_label="distance to templates of")
+
+
+IDENTIFICATION = Experiment(
+    id="identification",
+    title="Identification",
+    shows="Figures 16 and 17",
+    question="Is a followed target named more reliably by all frames so far than by each frame alone?",
+    find=find,
+    entrants=("Ours=paper",),
+    measures=(),
+)

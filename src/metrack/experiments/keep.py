@@ -1,0 +1,29 @@
+"""Arrays that took time to make, kept in a file, so that an experiment taken up again does not make them again."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[np.float64]]
+
+
+def kept(path: Path, make: Callable[[], Arrays]) -> dict[str, NDArray[np.float64]]:
+    """Return the arrays of an ``.npz`` file; where it is missing or not whole, make and write them in one step."""
+    try:
+        with np.load(io.BytesIO(path.read_bytes())) as known:
+            return dict(known)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        made = {name: np.asarray(values, np.float64) for name, values in make().items()}
+    buffer, part = io.BytesIO(), path.with_name(path.name + ".part")
+    np.savez(buffer, **made)  # type: ignore[arg-type]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(buffer.getvalue())
+    os.replace(part, path)
+    return made

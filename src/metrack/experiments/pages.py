@@ -1,0 +1,93 @@
+"""Findings as pages: one for each experiment, and one that shows all there are in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from metrack.evaluation.page import Column, Section, page, plots_html, table_html
+from metrack.evaluation.plots import to_svg
+from metrack.experiments.base import Cell, Experiment, Finding
+from metrack.experiments.table import MEAN
+from metrack.results import replace_text
+
+RECORD = "table.json"
+FILES = ("table.csv", RECORD, "table.tex")
+Rows = Sequence[Sequence[Cell]]
+
+
+def finding_page(experiment: Experiment, finding: Finding) -> str:
+    """Return the page of one experiment."""
+    intro = f"{experiment.question} The paper: {experiment.shows}."
+    if finding.error is not None:
+        return page(experiment.title, [Section("Failed", _paragraphs([finding.error]))], intro=intro)
+    first, rest = split_means(finding.rows)
+    sections = [Section("Result", _table(finding.columns, first, "Result") + _paragraphs(finding.notes))]
+    if finding.figures:
+        sections.append(Section("Figures", plots_html([to_svg(figure) for figure in finding.figures])))
+    if rest:
+        sections.append(Section("Every sequence", _table(finding.columns, rest, "Every sequence")))
+    links = ", ".join(f'<a href="{name}">{name}</a>' for name in FILES)
+    return page(experiment.title, sections, intro=intro, footer=f"The same as files: {links}")
+
+
+def write_index(out: Path, ids: Iterable[str]) -> None:
+    """Write the page of all experiments that have a record under ``out``, in the order of the ids."""
+    records = [out / id / RECORD for id in ids]
+    sections = [_summary(json.loads(path.read_text(encoding="utf-8"))) for path in records if path.is_file()]
+    intro = "Every experiment of the paper that was run here: its question, its result, and its own page."
+    replace_text(out / "index.html", page("Experiments", sections, intro=intro))
+
+
+def split_means(rows: Rows) -> tuple[Rows, Rows]:
+    """Return the rows over all sequences and the others; where there are none of the first kind, all are."""
+    means = [row for row in rows if MEAN in row[:2]]
+    return (means, [row for row in rows if MEAN not in row[:2]]) if means else (rows, [])
+
+
+def digits_of(titles: Sequence[str], rows: Rows) -> list[int]:
+    """Return how many digits after the point each column needs: none for whole numbers, few for large ones.
+
+    A measure, its spread and the paper's number have the same.
+    """
+    measures = [title.removesuffix(" ±").removesuffix(" paper") for title in titles]
+    return [_digits([row[place] for row in rows for place in _places(measures, each)]) for each in measures]
+
+
+def _places(measures: list[str], measure: str) -> list[int]:
+    return [place for place, each in enumerate(measures) if each == measure]
+
+
+def _digits(cells: list[Cell]) -> int:
+    values = [cell for cell in cells if isinstance(cell, int | float)]
+    if all(isinstance(value, int) for value in values):
+        return 0
+    return 1 if max(map(abs, values)) >= 10 else 3
+
+
+def _summary(record: dict[str, Any]) -> Section:
+    link = f'<p><a href="{record["id"]}/index.html">{escape(record["title"])}: all of it</a></p>'
+    intro = f"{record['question']} The paper: {record['shows']}."
+    if record["error"] is not None:
+        return Section(record["title"], _paragraphs([f"Failed: {record['error']}"]) + link, intro)
+    first, _ = split_means(record["rows"])
+    figures = [
+        f'<img src="{record["id"]}/{name}" alt="{escape(record["title"])}" style="width:100%">'
+        for name in record["figures"][:2]
+    ]
+    table = _table(record["columns"], first, record["title"])
+    return Section(record["title"], table + _paragraphs(record["notes"]) + plots_html(figures) + link, intro)
+
+
+def _table(titles: list[str], rows: Rows, caption: str) -> str:
+    """Return a table without the columns that would be empty."""
+    columns = [Column(title, digits=digits) for title, digits in zip(titles, digits_of(titles, rows), strict=True)]
+    shown = [place for place in range(len(titles)) if any(row[place] is not None for row in rows)]
+    return table_html([columns[k] for k in shown], [[row[k] for k in shown] for row in rows], caption=caption)
+
+
+def _paragraphs(texts: list[str]) -> str:
+    return "".join(f"<p>{escape(text)}</p>\n" for text in texts)

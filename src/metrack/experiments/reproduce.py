@@ -1,0 +1,107 @@
+"""Running experiments one after another, into a folder that can be taken up again.
+
+``OUT/<id>/`` has the runs of an experiment, its tables, figures and page; ``OUT/index.html`` shows every experiment
+that is there. One that fails says why on its page, and the others go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from metrack.evaluation.crew import Crew
+from metrack.evaluation.run import Advance
+from metrack.evaluation.sequences import read_sequences
+from metrack.experiments.base import Experiment, Finding, Given
+from metrack.experiments.pages import write_index
+from metrack.experiments.registry import EXPERIMENTS, look_up
+from metrack.experiments.writing import write_finding
+from metrack.results import check_folder, claim_folder, write_summary
+
+ALL = "all"
+Watch = Callable[[str, Advance], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """Says which experiment is getting on."""
+
+    id: str
+    watch: Watch
+
+    def __call__(self, advance: Advance) -> None:
+        self.watch(self.id, advance)
+
+
+def reproduce(
+    ids: Iterable[str],
+    data: str | Path,
+    out: Path,
+    *,
+    crew: Crew,
+    sequences: Sequence[str] = (),
+    seeds: int = 3,
+    layout: str | None = None,
+    length: int | None = None,
+    watch: Watch = lambda id, advance: None,
+) -> list[Finding]:
+    """Run the experiments of these ids, or ``all``, and write what they find.
+
+    Parameters
+    ----------
+    data : a folder of sequences, or ``builtin``
+    sequences : names of those to use; all where none is named
+    seeds : how often every run is repeated
+    length : frames to which sequences are cut, None for whole ones
+    watch : is told the id of the experiment and how far it is
+    """
+    experiments = _chosen(ids)
+    _check(seeds, length)
+    for folder in (out, *(out / each.id for each in experiments)):
+        check_folder(folder)
+    found = [each.part(0, length) for each in read_sequences(data, sequences, layout)]
+    claim_folder(out)
+    findings = []
+    for each in experiments:
+        given = Given(found, out / each.id, crew, seeds, str(data), layout, _Watched(each.id, watch))
+        findings.append(_cut_noted(_find(each, given), length))
+        write_finding(each, findings[-1], given.out)
+        write_index(out, EXPERIMENTS)
+    write_summary(out, {"status": "done", "kind": "experiments"})
+    return findings
+
+
+def _chosen(ids: Iterable[str]) -> list[Experiment]:
+    names = list(dict.fromkeys(ids))
+    if not names:
+        raise ValueError(f"there must be at least one experiment, or {ALL}, got none")
+    return list(EXPERIMENTS.values()) if ALL in names else [look_up(name) for name in names]
+
+
+def _check(seeds: int, length: int | None) -> None:
+    if seeds < 1:
+        raise ValueError(f"--seeds must be at least 1, got {seeds}")
+    if length is not None and length < 2:
+        raise ValueError(f"--length must be at least 2 frames, got {length}")
+    if find_spec("matplotlib") is None:
+        raise ValueError("experiments need matplotlib, which is not here: pip install 'metrack[report]'")
+
+
+def _cut_noted(finding: Finding, length: int | None) -> Finding:
+    """Tell that sequences were cut, since the paper's were not."""
+    if length is None:
+        return finding
+    note = f"Sequences were cut to their first {length} frames; numbers of the paper are over whole ones."
+    return replace(finding, notes=[*finding.notes, note])
+
+
+def _find(experiment: Experiment, given: Given) -> Finding:
+    """Run an experiment; whatever goes wrong in it is a finding too, so that hours of others are not lost."""
+    try:
+        return experiment.find(experiment, given)
+    except ValueError as error:
+        return Finding(experiment.id, error=" ".join(str(error).split()))
+    except Exception as error:
+        return Finding(experiment.id, error=f"{type(error).__name__}: {' '.join(str(error).split())}")

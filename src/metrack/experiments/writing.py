@@ -1,0 +1,82 @@
+"""A finding as files: ``table.csv``, ``table.json``, ``table.tex``, ``figure-N.svg`` and ``.png``, ``index.html``.
+
+``table.json`` is the record of the finding, all that the page of all experiments is made from.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+from metrack.evaluation.plots import save
+from metrack.evaluation.tables import LATEX
+from metrack.experiments.base import Cell, Experiment, Finding
+from metrack.experiments.pages import RECORD, digits_of, finding_page
+from metrack.results import claim_folder, replace_text, write_json
+
+SIGNS = {**LATEX, "±": r"$\pm$"}
+
+
+def write_finding(experiment: Experiment, finding: Finding, folder: Path) -> None:
+    """Write everything; of one that failed, only the reason."""
+    claim_folder(folder, "done" if finding.error is None else "failed")
+    if finding.error is None:
+        replace_text(folder / "table.csv", to_csv(finding))
+        replace_text(folder / "table.tex", to_latex(finding))
+        _save_figures(finding, folder)
+    replace_text(folder / "index.html", finding_page(experiment, finding))
+    write_json(folder / RECORD, record(experiment, finding))
+
+
+def record(experiment: Experiment, finding: Finding) -> dict[str, Any]:
+    """Return a finding as values that JSON can hold."""
+    return {
+        "id": experiment.id,
+        "title": experiment.title,
+        "shows": experiment.shows,
+        "question": experiment.question,
+        "columns": finding.columns,
+        "rows": finding.rows,
+        "notes": finding.notes,
+        "figures": [f"figure-{number}.svg" for number in range(1, len(finding.figures) + 1)],
+        "error": finding.error,
+    }
+
+
+def to_csv(finding: Finding) -> str:
+    """Return the table as CSV; cells without a value are empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(finding.columns)
+    writer.writerows(finding.rows)
+    return text.getvalue()
+
+
+def to_latex(finding: Finding) -> str:
+    """Return the table for ``booktabs``."""
+    digits = digits_of(finding.columns, finding.rows)
+    body = [" & ".join(_latex(cell, places) for cell, places in zip(row, digits, strict=True)) for row in finding.rows]
+    head = " & ".join(_latex(column, 0) for column in finding.columns)
+    rows = "".join(f"{line} \\\\\n" for line in body)
+    return (
+        f"% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{'l' * len(digits)}}}\n"
+        f"\\toprule\n{head} \\\\\n\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n"
+    )
+
+
+def _latex(cell: Cell, digits: int) -> str:
+    if cell is None:
+        return "--"
+    if not isinstance(cell, str):
+        return f"{cell:.{digits}f}"
+    return "".join(SIGNS.get(letter, letter) for letter in cell)
+
+
+def _save_figures(finding: Finding, folder: Path) -> None:
+    for old in folder.glob("figure-*.*"):
+        old.unlink()
+    for number, figure in enumerate(finding.figures, 1):
+        for suffix in (".svg", ".png"):
+            save(figure, folder / f"figure-{number}{suffix}")

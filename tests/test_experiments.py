@@ -1,0 +1,398 @@
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from metrack import identity
+from metrack.box import iou
+from metrack.config import preset
+from metrack.evaluation.perform import perform
+from metrack.evaluation.plan import runs_on
+from metrack.evaluation.sequences import builtin_sequences
+from metrack.experiments import state_of_the_art
+from metrack.experiments.base import Finding, Given
+from metrack.experiments.keep import kept
+from metrack.experiments.occlusion import stretches
+from metrack.experiments.pages import digits_of, split_means
+from metrack.experiments.particles import VALUES, growth
+from metrack.experiments.printed import read_printed
+from metrack.experiments.registry import EXPERIMENTS, look_up
+from metrack.experiments.reproduce import reproduce
+
+pytest.importorskip("matplotlib")
+
+IDS = """confidence-map buffer-size particles linear-representation sampling metric-configuration batch initialisation
+trade-off state-of-the-art structured identification occlusion""".split()
+
+
+class Here:
+    """A crew that performs everything in this process, and remembers what."""
+
+    def __init__(self):
+        self.performed = []
+
+    def perform(self, runs):
+        for run in runs:
+            self.performed.append((run.entrant.label, run.name))
+            yield run, perform(run)
+
+
+@pytest.fixture(scope="module")
+def clips():
+    return {clip.name: clip for clip in builtin_sequences(frames=60, size=(160, 120))}
+
+
+@pytest.fixture
+def given(clips, tmp_path):
+    """One very short sequence under a name of the paper, and one seed."""
+    sequence = replace(clips["balloon-calm"].part(0, 4), name="Trellis")
+    return Given([sequence], tmp_path / "out", Here())
+
+
+def as_dicts(finding):
+    return [dict(zip(finding.columns, row, strict=True)) for row in finding.rows]
+
+
+def find(id, given):
+    return EXPERIMENTS[id].find(EXPERIMENTS[id], given)
+
+
+def test_every_experiment_of_the_paper_is_there():
+    assert list(EXPERIMENTS) == IDS
+    assert all(each.id == id for id, each in EXPERIMENTS.items())
+    assert len(EXPERIMENTS["buffer-size"].entrants) == 9
+    assert [dict(e.changes)["representation.rho"] for e in EXPERIMENTS["trade-off"].parsed()] == [
+        "0.07", "0.08", "0.1", "0.12", "0.14", "0.16", "0.19"
+    ]  # fmt: skip
+
+
+def test_every_entrant_exists_and_has_its_own_settings():
+    for each in EXPERIMENTS.values():
+        entrants = each.parsed()
+        settings = [json.dumps({"name": e.base, **e.settings()} if e.base in state_of_the_art.RIVALS else e.settings())
+                    for e in entrants]  # fmt: skip
+        assert len(set(settings)) == len(entrants), each.id
+
+
+def test_an_unknown_experiment_is_refused_with_a_hint():
+    with pytest.raises(ValueError, match=r"no experiment 'buffersize'; did you mean 'buffer-size'\?"):
+        look_up("buffersize")
+
+
+def test_numbers_printed_in_the_paper():
+    printed = {id: each.printed for id, each in EXPERIMENTS.items()}
+    assert printed["linear-representation"]["error", "metric", "Trellis"] == 20.91
+    assert printed["linear-representation"]["success", "l1", "Trellis"] == 0.34
+    assert printed["sampling"]["error", "uniform", "Trellis"] == 8.58
+    assert printed["metric-configuration"]["overlap", "step-by-step eigen", "Trellis"] == 0.83
+    assert printed["metric-configuration"]["error", "none", "Football"] == 51.73
+    assert printed["structured"]["error", "structured", "Trellis"] == 4.22
+    assert printed["structured"]["success", "Struck", "Trellis"] == 0.96
+    art = printed["state-of-the-art"]
+    assert len({label for _, label, _ in art}) == 15
+    assert len(art) == 15 * 5 * 3 - 6  # TLD has none on Football and CarDark
+    assert art["error", "MILT", "Football"] == 103.59
+    assert art["overlap", "SCM", "Coke"] == 0.11
+    assert art["success", "TLD", "Girl"] == 0.90
+    assert ("error", "TLD", "CarDark") not in art
+
+
+def test_a_printed_line_with_a_number_too_few_is_refused():
+    with pytest.raises(ValueError, match="shorter"):
+        read_printed("Trellis Girl", "Ours | 1 2 3 4 5")
+
+
+@pytest.mark.parametrize("id", [id for id in IDS if id != "identification"])
+def test_every_experiment_runs(id, given):
+    experiment = EXPERIMENTS[id]
+    finding = find(id, given)
+    assert finding.id == id
+    assert finding.rows
+    assert finding.figures
+    assert not any("could not run" in note for note in finding.notes)
+    assert all(len(row) == len(finding.columns) for row in finding.rows)
+    for each in as_dicts(finding):
+        assert 0 <= (each.get("VOR") or 0) <= 1
+        assert 0 <= (each.get("success") or 0) <= 1
+    if experiment.measures and id != "initialisation":
+        labels = {entrant.label for entrant in experiment.parsed()}
+        assert {row["tracker"] for row in as_dicts(finding) if row["sequence"] == "mean"} == labels
+    assert find(id, replace(given, crew=(again := Here()))).rows == finding.rows
+    assert again.performed == []
+
+
+def test_the_table_says_what_the_files_say(given, clips):
+    given = replace(given, seeds=2, sequences=[*given.sequences, clips["balloon-twin"].part(0, 3)])
+    rows = {(row["tracker"], row["sequence"]): row for row in as_dicts(find("sampling", given))}
+    means = []
+    for sequence in given.sequences:
+        files = [given.out / "ope" / "uniform" / f"{sequence.name}_00{run}.txt" for run in (1, 2)]
+        boxes = [np.loadtxt(file, delimiter=",") - [1, 1, 0, 0] for file in files]  # OTB counts from one
+        each = [iou(found, sequence.truth).mean() for found in boxes]
+        row = rows["uniform", sequence.name]
+        np.testing.assert_allclose([row["VOR"], row["VOR ±"]], [np.mean(each), np.std(each, ddof=1)], atol=1e-4)
+        assert row["VOR ±"] > 0
+        means.append(each)
+    overall = np.mean(means, axis=0)
+    row = rows["uniform", "mean"]
+    np.testing.assert_allclose([row["VOR"], row["VOR ±"]], [overall.mean(), overall.std(ddof=1)], atol=1e-4)
+
+
+def test_the_paper_stands_beside_the_same_sequence_only(given):
+    rows = {(row["tracker"], row["sequence"]): row for row in as_dicts(find("structured", given))}
+    assert rows["proximity", "Trellis"]["CLE paper"] == 5.62
+    assert rows["Struck", "Trellis"]["VOR paper"] == 0.80
+    assert rows["Struck", "Trellis"]["VOR"] is None
+    assert rows["proximity", "mean"]["CLE paper"] is None
+    assert "ms per frame paper" not in rows["proximity", "mean"]
+    elsewhere = replace(given.sequences[0], name="Elsewhere")
+    finding = find("structured", replace(given, sequences=[elsewhere]))
+    assert "CLE paper" not in finding.columns
+    assert "Struck" not in {row[0] for row in finding.rows}
+
+
+def test_a_sequence_may_bear_the_name_it_has_in_the_paper(given):
+    given = replace(given, sequences=[replace(given.sequences[0], name="trellis70")])
+    row = next(row for row in as_dicts(find("sampling", given)) if row["sequence"] == "trellis70")
+    assert row["CLE paper"] == 5.62
+
+
+def test_first_boxes_are_told_apart(given):
+    finding = find("initialisation", replace(given, seeds=2))
+    rows = as_dicts(finding)
+    assert [row["first box"] for row in rows] == [
+        "x -0.1, y -0.1, scale 1.0",
+        "x -0.1, y +0.1, scale 1.0",
+        "x +0.0, y +0.1, scale 1.0",
+        "x +0.1, y +0.1, scale 1.0",
+        "x +0.0, y +0.0, scale 0.9",
+    ]
+    protocol = replace(EXPERIMENTS["initialisation"].protocol, repetitions=2)
+    runs = runs_on(EXPERIMENTS["initialisation"].parsed()[0], given.sequences[0], protocol)
+    third = [iou(perform(run).boxes, given.sequences[0].truth).mean() for run in runs[4:6]]
+    np.testing.assert_allclose(rows[2]["VOR"], np.mean(third), atol=1e-4)
+
+
+def test_rivals_that_are_missing_are_named(given, monkeypatch):
+    monkeypatch.setattr(state_of_the_art, "_is_here", lambda name: name == "kcf")
+    finding = find("state-of-the-art", given)
+    assert {label for label, _ in given.crew.performed} == {"Ours", "Ours+S", "kcf"}
+    assert "Not installed, so not run: csrt, mil, oab, tld, medianflow, dsst." in finding.notes
+
+
+def test_a_run_that_fails_is_told(given):
+    tiny = given.sequences[0].truth.copy()
+    tiny[0, 2:] = 1  # pixels
+    finding = find("sampling", replace(given, sequences=[replace(given.sequences[0], truth=tiny)]))
+    assert [note[:46] for note in finding.notes] == [
+        "time-weighted could not run on Trellis: box mu",
+        "uniform could not run on Trellis: box must be ",
+    ]
+
+
+def test_identification_needs_two_targets(given):
+    with pytest.raises(ValueError, match="at least 2 sequences, one per target, got 1"):
+        find("identification", given)
+
+
+def test_identification_names_the_followed_target(given, clips):
+    pair = [clips["balloon-calm"].part(0, 12), _upside_down(clips["balloon-twin"].part(0, 12))]
+    finding = find("identification", replace(given, sequences=pair, seeds=2))
+    rows = {row["sequence"]: row for row in as_dicts(finding)}
+    assert list(rows) == ["mean", "balloon-calm", "balloon-twin"]
+    assert rows["mean"]["cumulative, metric"] == 1
+    assert len(finding.figures) == 1 + 2 * 2
+
+
+def _upside_down(sequence):
+    """A balloon that cannot be mistaken for the others."""
+    frames = [frame[::-1].copy() for frame in sequence.pictures]
+    truth = sequence.truth.copy()
+    truth[:, 1] = frames[0].shape[0] - truth[:, 1] - truth[:, 3]
+    return replace(sequence, pictures=Frames(frames), truth=truth)
+
+
+class Frames(list):
+    def part(self, start, stop=None):
+        return Frames(self[start:stop])
+
+
+def test_occlusion_is_seen_in_the_reconstruction_error(given, clips):
+    finding = find("occlusion", replace(given, sequences=[clips["balloon-cloud"]]))
+    ours = as_dicts(finding)[0]
+    hidden = clips["balloon-cloud"].tags["occlusion"]
+    assert ours["hidden from frames"] == str(int(np.flatnonzero(hidden)[0]))
+    assert ours["recall"] == 1
+    assert ours["error hidden"] > 1.5 * ours["error in view"]
+    assert len(finding.figures[0].axes[0].patches) == 1  # the stretch in which it is hidden
+
+
+def test_pages_round_a_measure_and_what_stands_beside_it_alike():
+    titles = ["tracker", "frame", "CLE", "CLE ±", "CLE paper", "VOR"]
+    rows = [["a", 3, 2.0, 0.25, None, 0.5], ["b", None, 4.0, None, 12.5, None]]
+    assert digits_of(titles, rows) == [0, 0, 1, 1, 1, 3]
+    assert split_means([["a", "mean", 1.0], ["a", "Girl", 2.0]]) == ([["a", "mean", 1.0]], [["a", "Girl", 2.0]])
+    assert split_means([["Girl", "x", 2.0]]) == ([["Girl", "x", 2.0]], [])
+
+
+def test_stretches_reach_from_first_to_last():
+    assert stretches([True, True, False, True]) == [(0, 1), (3, 3)]
+    assert stretches([]) == []
+
+
+def test_particles_tell_how_time_grows(given):
+    notes = find("particles", given).notes
+    assert [note[:23] for note in notes] == ["The time of a frame gro", "The time of scoring alo"]
+    counts = np.array(VALUES, float)
+    assert growth(counts, 2 + 0.01 * counts) < 0.6
+    np.testing.assert_allclose(growth(counts, counts**1.2), 1.2)
+
+
+def test_kept_arrays_are_made_once_and_again_when_broken(tmp_path):
+    made = []
+
+    def make():
+        made.append(1)
+        return {"a": np.arange(3)}
+
+    path = tmp_path / "deep" / "a.npz"
+    for _ in range(2):
+        np.testing.assert_array_equal(kept(path, make)["a"], [0, 1, 2])
+    assert len(made) == 1
+    path.write_bytes(path.read_bytes()[:40])
+    np.testing.assert_array_equal(kept(path, make)["a"], [0, 1, 2])
+    assert len(made) == 2
+
+
+@pytest.fixture
+def few(clips, monkeypatch):
+    """Let ``builtin`` mean two short sequences."""
+    monkeypatch.setattr(
+        "metrack.evaluation.sequences.builtin_sequences", lambda: [clips["balloon-calm"], clips["balloon-cloud"]]
+    )
+
+
+@pytest.mark.usefixtures("few")
+def test_reproducing_leaves_files_and_does_nothing_twice(tmp_path):
+    crew, told = Here(), []
+    out, ids = tmp_path / "out", ["sampling", "confidence-map"]
+    findings = reproduce(
+        ids, "builtin", out, crew=crew, seeds=1, length=3, watch=lambda id, advance: told.append((id, advance.done))
+    )
+    assert [finding.id for finding in findings] == ids
+    assert len(crew.performed) == 4
+    assert findings[0].notes == [
+        "Sequences were cut to their first 3 frames; numbers of the paper are over whole ones."
+    ]
+    assert ("sampling", 4) in told
+    for id, figures in (("sampling", 3), ("confidence-map", 2)):
+        names = {"table.csv", "table.json", "table.tex", "index.html"}
+        names |= {f"figure-{n + 1}.{kind}" for n in range(figures) for kind in ("svg", "png")}
+        assert names <= {file.name for file in (out / id).iterdir()}
+        assert not (out / id / f"figure-{figures + 1}.svg").exists()
+    with (out / "sampling" / "table.csv").open(encoding="utf-8", newline="") as file:
+        read = list(csv.reader(file))
+    assert read[0] == findings[0].columns
+    assert [float(row[2]) for row in read[1:]] == [row[2] for row in findings[0].rows]
+    assert json.loads((out / "sampling" / "table.json").read_text())["rows"] == findings[0].rows
+    assert (out / "sampling" / "table.tex").read_text().count(r"\\") == 1 + len(findings[0].rows)
+    index = (out / "index.html").read_text()
+    assert all(f'href="{id}/index.html"' in index and f'src="{id}/figure-1.svg"' in index for id in ids)
+    again = Here()
+    assert reproduce(ids[:1], "builtin", out, crew=again, seeds=1, length=3)[0].rows == findings[0].rows
+    assert again.performed == []
+    assert 'href="confidence-map/index.html"' in (out / "index.html").read_text()  # what was there stays
+
+
+@pytest.mark.usefixtures("few")
+def test_one_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
+    def broken(experiment, given):
+        raise RuntimeError("the <cable> is\nloose")
+
+    monkeypatch.setitem(EXPERIMENTS, "batch", replace(EXPERIMENTS["batch"], find=broken))
+    findings = reproduce(
+        ["batch", "identification", "sampling"], "builtin", tmp_path, sequences=["balloon-calm"], crew=Here(), length=2
+    )
+    assert findings[0].error == "RuntimeError: the <cable> is loose"
+    assert findings[1].error == "identification needs at least 2 sequences, one per target, got 1"
+    assert findings[2].error is None
+    assert len(findings[2].rows) == 4
+    index = (tmp_path / "index.html").read_text()
+    assert "the &lt;cable&gt; is loose" in index
+    assert "the &lt;cable&gt; is loose" in (tmp_path / "batch" / "index.html").read_text()
+    assert 'href="sampling/index.html"' in index
+
+
+@pytest.mark.usefixtures("few")
+def test_all_means_every_experiment(tmp_path, monkeypatch):
+    for id, each in list(EXPERIMENTS.items()):
+        monkeypatch.setitem(EXPERIMENTS, id, replace(each, find=lambda experiment, given: Finding(experiment.id)))
+    assert [finding.id for finding in reproduce(["all"], "builtin", tmp_path, crew=Here())] == IDS
+    index = (tmp_path / "index.html").read_text()
+    assert [id for id in IDS if f'href="{id}/index.html"' not in index] == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"ids": []}, "at least one experiment, or all, got none"),
+        ({"ids": ["simpling"]}, "did you mean 'sampling'"),
+        ({"seeds": 0}, "--seeds must be at least 1, got 0"),
+        ({"length": 1}, "--length must be at least 2 frames, got 1"),
+        ({"sequences": ["balloon"]}, "--sequences must be among those found"),
+    ],
+)
+@pytest.mark.usefixtures("few")
+def test_what_cannot_be_done_is_refused_before_any_work(wrong, message, tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match=message):
+        reproduce(**{"ids": ["sampling"], "data": "builtin", "out": out, "crew": Here(), **wrong})
+    assert not out.exists()
+
+
+def test_somebody_elses_folder_is_refused(tmp_path):
+    (tmp_path / "sampling").mkdir()
+    (tmp_path / "sampling" / "thesis.tex").touch()
+    (tmp_path / "summary.json").write_text('{"program": "metrack"}')
+    with pytest.raises(ValueError, match="--out must be new, empty or an earlier metrack result"):
+        reproduce(["sampling"], "builtin", tmp_path, crew=Here())
+
+
+def test_distances_are_those_of_least_squares(seed):
+    rng = np.random.default_rng(seed)
+    templates, seen = [rng.normal(size=(n, 12)) for n in (3, 5)], rng.normal(size=(4, 12))
+    root = rng.normal(size=(12, 12))
+    metric = root.T @ root
+    found = identity.distances(templates, seen, 0.0, metric)
+    for k, known in enumerate(templates):
+        codes = np.linalg.lstsq(root @ known.T, root @ seen.T, rcond=None)[0]
+        expected = np.square(root @ (seen.T - known.T @ codes)).sum(axis=0)
+        np.testing.assert_allclose(found[:, k], expected, rtol=1e-3, atol=1e-3)
+
+
+def test_together_frames_outvote_one_that_misleads():
+    frames = np.array([[1.0, 3.0], [5.0, 4.0], [1.0, 3.0]])
+    assert identity.nearest(frames).tolist() == [0, 1, 0]
+    assert identity.nearest(identity.cumulative(frames, np.ones(3))).tolist() == [0, 0, 0]
+    scores = np.array([0.1, 1.0, 0.1])  # but not where only the misleading one was followed well
+    assert identity.nearest(identity.cumulative(frames, scores)).tolist() == [0, 1, 1]
+
+
+def test_the_metric_brings_relatives_together(seed):
+    rng = np.random.default_rng(seed)
+    ways = np.eye(2, 20)
+    templates = [0.5 * way + 0.3 * rng.normal(size=(10, 1)) * np.eye(1, 20, 5) for way in ways]  # one loud nuisance
+    settings = preset("paper").metric
+    metric = identity.learn_metric(rng, templates, settings)
+    np.testing.assert_allclose(metric, metric.T, atol=1e-6)
+    assert np.linalg.eigvalsh(metric).min() > 0.9 * settings.floor
+    assert metric[5, 5] < 0.5
+    assert metric[0, 0] > 1
+
+
+def test_a_target_without_templates_is_refused():
+    for templates in ([], [np.empty((0, 3))]):
+        with pytest.raises(ValueError, match="at least one descriptor of every target"):
+            identity.distances(templates, np.ones((1, 3)), 0.02)
