@@ -18,7 +18,7 @@ LAYERS = [
     {"job", "mapping", "results"},
     {FACE},
     {"evaluation", "experiments", "adapters", "testing"},
-    {"cli", "demo", "display", "studio", "__main__"},
+    {"cli", "demo", "display", "progress", "studio", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(ROOT.rglob("*.py"))
