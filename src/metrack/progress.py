@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
@@ -16,16 +15,6 @@ if TYPE_CHECKING:
     from metrack.evaluation.run import Advance
 
 SECONDS_BETWEEN_LINES = 10.0  # where the output is not a terminal
-COLUMNS = {
-    "auc": ("AUC", "{:.3f}"),
-    "precision": ("P@20", "{:.3f}"),
-    "normalised": ("norm. prec.", "{:.3f}"),
-    "overlap": ("VOR", "{:.3f}"),
-    "error": ("CLE, px", "{:.1f}"),
-    "success": ("success", "{:.3f}"),
-    "robustness": ("robustness", "{:.3f}"),
-    "fps": ("fps", "{:.0f}"),
-}
 
 
 class Steps:
@@ -70,16 +59,16 @@ class Steps:
 
 def standings_table(comparison: Comparison) -> Table:
     """List the trackers, best AUC first."""
+    from metrack.evaluation.tables import COLUMNS, share_of, summary_rows
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("tracker")
-    for title, _ in COLUMNS.values():
-        table.add_column(title, justify="right")
+    for column in COLUMNS.values():
+        table.add_column(column.title, justify="right")
     table.add_column("sequences", justify="right")
-    names = comparison.names
-    for standing in sorted(comparison.standings, key=lambda each: -np.nan_to_num(each.mean(names)["auc"])):
-        means = standing.mean(names)
-        cells = ["" if np.isnan(means[key]) else form.format(means[key]) for key, (_, form) in COLUMNS.items()]
-        table.add_row(escape(standing.label), *cells, f"{len(standing.judged(names))} of {len(names)}")
+    for row in summary_rows(comparison):
+        cells = ["" if row[name] is None else f"{row[name]:.{column.digits}f}" for name, column in COLUMNS.items()]
+        table.add_row(escape(str(row["tracker"])), *cells, str(share_of(row)))
     return table
 
 
