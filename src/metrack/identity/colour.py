@@ -1,0 +1,93 @@
+"""What a target wears: soft histograms of colour in horizontal strips.
+
+Colours are CIE Lab, in which light, redness and yellowness are apart. Each pixel is shared between the neighbouring
+bins of colour and the neighbouring strips, so that neither a little more light nor a box a little higher makes a jump.
+The middle columns count most: beside the middle of a box there is mostly background. Half of the difference between
+the picture's mean colour and a medium grey is taken away: all of it would take the colour of a large coat, none of it
+would leave the tint of the camera.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+STRIPS = 12
+BINS = (3, 5, 5)  # lightness, green to red, blue to yellow
+REACH = 60.0  # of the two colour axes on either side of grey; what lies beyond counts in the last bin
+MIDDLE = 0.15  # standard deviation of the weight of a column, in widths
+MEDIUM = 50.0  # lightness
+TINT_REMOVED = 0.5
+DIMENSION = STRIPS * BINS[0] * BINS[1] * BINS[2]
+
+WHITE = (0.95047, 1.0, 1.08883)  # of the standard daylight D65
+TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+SMALLEST_CUBE = (6 / 29) ** 3  # below it CIE's root is a straight line
+
+
+def linear_light() -> NDArray[np.float64]:
+    """How much light each of the 256 values of a channel stands for, in [0, 1] (sRGB)."""
+    value = np.arange(256) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+LINEAR = linear_light().astype(np.float32)
+TO_RELATIVE = (TO_XYZ / np.array(WHITE)[:, None]).astype(np.float32)
+
+
+def to_lab(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Turn RGB pixels ``(h, w, 3)`` into L in [0, 100], a and b around 0."""
+    relative = LINEAR[picture] @ TO_RELATIVE.T
+    root = np.where(relative > SMALLEST_CUBE, np.cbrt(relative), relative * np.float32(841 / 108) + np.float32(4 / 29))
+    x, y, z = np.moveaxis(root, -1, 0)
+    lab: NDArray[np.float32] = np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
+    return lab
+
+
+def strips_of_colour(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Describe RGB pixels ``(h, w, 3)`` by :data:`DIMENSION` numbers of squared length 1.
+
+    The square root of a histogram is taken: it makes plain distances compare shares rather than amounts.
+    """
+    columns = (np.arange(picture.shape[1]) + 0.5) / picture.shape[1]
+    weights = np.exp(-0.5 * np.square((columns - 0.5) / MIDDLE)).astype(np.float32)
+    lab = to_lab(picture)
+    mean = np.average(lab.mean(axis=0), axis=0, weights=weights)
+    lab -= np.float32(TINT_REMOVED) * (mean - np.array([MEDIUM, 0.0, 0.0], np.float32))
+    counted = _count(_positions(lab), weights, STRIPS, BINS)
+    shares = np.sqrt(counted / counted.sum(axis=1, keepdims=True))
+    descriptor: NDArray[np.float32] = (shares / np.sqrt(np.float32(STRIPS))).ravel()
+    return descriptor
+
+
+def _positions(lab: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Where pixels lie between the centres of the first and the last bin: ``(h, w, 3)`` in [0, bins - 1]."""
+    low, high = np.array([0.0, -REACH, -REACH], np.float32), np.array([100.0, REACH, REACH], np.float32)
+    share = np.clip((lab - low) / (high - low), 0.0, 1.0)
+    positions: NDArray[np.float32] = share * (np.array(BINS, np.float32) - 1)
+    return positions
+
+
+@njit(cache=True)
+def _count(
+    positions: NDArray[np.float32], weights: NDArray[np.float32], strips: int, bins: tuple[int, int, int]
+) -> NDArray[np.float32]:
+    height, width = positions.shape[:2]
+    counted = np.zeros((strips, bins[0], bins[1], bins[2]), np.float32)
+    for y in range(height):
+        place = (y + 0.5) / height * strips - 0.5  # in strips, from the centre of the first
+        upper = int(np.floor(place))
+        for x in range(width):
+            light, red, yellow = positions[y, x, 0], positions[y, x, 1], positions[y, x, 2]
+            i, j, k = min(int(light), bins[0] - 2), min(int(red), bins[1] - 2), min(int(yellow), bins[2] - 2)
+            for corner in range(16):
+                s, di, dj, dk = corner >> 3, (corner >> 2) & 1, (corner >> 1) & 1, corner & 1
+                share = weights[x] * (place - upper if s else 1 - (place - upper))
+                share *= light - i if di else 1 - (light - i)
+                share *= red - j if dj else 1 - (red - j)
+                share *= yellow - k if dk else 1 - (yellow - k)
+                counted[min(max(upper + s, 0), strips - 1), i + di, j + dj, k + dk] += share
+    return counted.reshape(strips, -1)

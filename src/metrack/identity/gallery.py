@@ -1,0 +1,149 @@
+"""The known targets: a name and a set of templates for each, and a metric learned from all of them.
+
+A gallery also knows its ``usual`` distance: the median with which copies of a template in other light are explained by
+the other templates of the same target (leave one out; a single template must explain its own copies). Distances mean
+something beside it: a target seen by another camera lies about there, and what lies well beyond is unknown.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack import state_file
+from metrack.arrays import Floats
+from metrack.box import Box
+from metrack.checks import Frame, check_seed
+from metrack.identity.describe import DIMENSION, Patch, describe, family
+from metrack.identity.metric import learn_from_families
+from metrack.identity.residual import TemplateSets
+from metrack.identity.views import View, box_views, folder_views, spread
+from metrack.threads import one_blas_thread
+
+RIDGE = 0.02  # in units of the trace of the Gram matrix
+COPIES = 4  # of a template in other light
+MOST_SAMPLES = 3000  # templates and copies from which the metric is learned, but at least one family per target
+SMALLEST_USUAL = 1e-6  # of descriptors of squared length 1: what rounding makes of zero
+KIND = "gallery"
+
+
+@dataclass(frozen=True, eq=False)
+class Gallery:
+    """K named sets of templates ``(n, D)``, the metric ``(D, D)`` or None for the plain one, and the usual distance."""
+
+    names: tuple[str, ...]
+    templates: tuple[NDArray[np.float32], ...]
+    metric: NDArray[np.float32] | None
+    usual: float
+    _sets: TemplateSets = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        with one_blas_thread():
+            object.__setattr__(self, "_sets", TemplateSets(self.templates, RIDGE, self.metric))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def from_folder(cls, folder: str | os.PathLike[str], *, seed: int = 0) -> Self:
+        """Learn from crops, ``FOLDER/<name>/*.jpg``; other image files do as well."""
+        return cls.from_views(folder_views(Path(folder)), seed=seed)
+
+    @classmethod
+    def from_boxes(
+        cls, boxes: Iterable[tuple[str, Frame, Box | tuple[float, float, float, float]]], *, seed: int = 0
+    ) -> Self:
+        """Learn from boxes on frames: ``(name, frame, box)`` for each."""
+        return cls.from_views(box_views(boxes), seed=seed)
+
+    @classmethod
+    def from_views(cls, views: Iterable[View], *, seed: int = 0) -> Self:
+        """Learn from named patches, as :mod:`metrack.identity.views` makes them."""
+        rng = np.random.default_rng(check_seed(seed))
+        patches: dict[str, list[Patch]] = {}
+        for name, patch in views:
+            patches.setdefault(name, []).append(patch)
+        known = {name: spread(each) for name, each in patches.items()}
+        relit = MOST_SAMPLES // ((1 + COPIES) * max(len(known), 1))
+        families = {
+            name: np.array([family(rng, patch, COPIES) for patch in spread(each, max(relit, 1))])
+            for name, each in known.items()
+        }
+        return cls.learn({name: np.array([describe(patch) for patch in known[name]]) for name in known}, families, rng)
+
+    @classmethod
+    def learn(cls, templates: Mapping[str, Floats], families: Mapping[str, Floats], rng: np.random.Generator) -> Self:
+        """Learn the metric from templates ``(n, D)`` and families ``(m, 1 + copies, D)`` of some of them, by name."""
+        if not templates:
+            raise ValueError("a gallery must hold at least one target, got none")
+        names = tuple(templates)
+        with one_blas_thread():
+            metric = learn_from_families(rng, [families[name] for name in names])
+            return cls.measured(templates, families, metric)
+
+    @classmethod
+    def measured(cls, templates: Mapping[str, Floats], families: Mapping[str, Floats], metric: Floats | None) -> Self:
+        """Make a gallery with this metric, None for the plain one, and measure its usual distance."""
+        single = None if metric is None else np.asarray(metric, np.float32)
+        rows = [np.asarray(each, np.float32) for each in templates.values()]
+        apart = [_left_out(known, families[name], single) for name, known in zip(templates, rows, strict=True)]
+        return cls(tuple(templates), tuple(rows), single, max(float(np.median(np.concatenate(apart))), SMALLEST_USUAL))
+
+    def distances(self, descriptors: Floats) -> NDArray[np.float64]:
+        """How badly each target explains each descriptor by itself: ``(T, K)`` for ``(T, D)``."""
+        with one_blas_thread():
+            return self._sets.distances(descriptors)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the gallery to an ``.npz`` file, without pickle."""
+        meta = {
+            "kind": KIND,
+            "names": self.names,
+            "counts": [len(each) for each in self.templates],
+            "usual": self.usual,
+        }
+        metric = {} if self.metric is None else {"metric": self.metric}
+        state_file.write(Path(path), meta, {"templates": np.concatenate(self.templates), **metric})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read back what :meth:`save` wrote."""
+        if not Path(path).is_file():
+            raise ValueError(f"gallery must be a file made by metrack gallery build, but there is no file {path}")
+        try:
+            meta, arrays = state_file.read(Path(path))
+            return cls._restored(meta, arrays)
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(f"gallery must be a file made by metrack gallery build, but {path} is not one") from None
+
+    @classmethod
+    def _restored(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        rows, metric, counts = arrays["templates"], arrays.get("metric"), meta["counts"]
+        shapes = rows.shape == (sum(counts), DIMENSION) and (metric is None or metric.shape == (DIMENSION, DIMENSION))
+        if meta["kind"] != KIND or len(counts) != len(meta["names"]) or not shapes:
+            raise ValueError
+        templates = np.split(rows, np.cumsum(counts)[:-1])
+        return cls(tuple(meta["names"]), tuple(templates), metric, float(meta["usual"]))
+
+
+def _left_out(templates: Floats, families: Floats, metric: Floats | None) -> NDArray[np.float64]:
+    """Distances of copies in other light to the templates of their target without their own."""
+    return np.concatenate(
+        [_explained(_others(templates, each[0]), each[1:], metric) for each in np.asarray(families, np.float32)]
+    )
+
+
+def _others(templates: Floats, one: Floats) -> Floats:
+    """Return the templates that are not this one, or all where it is the only one."""
+    other = np.abs(templates - one).max(axis=1) > 0
+    return templates[other] if other.any() else templates
+
+
+def _explained(templates: Floats, seen: Sequence[Floats] | Floats, metric: Floats | None) -> NDArray[np.float64]:
+    return TemplateSets([templates], RIDGE, metric).distances(np.asarray(seen))[:, 0]

@@ -1,0 +1,110 @@
+"""Identifying as frames come: distances of the frame, their score-weighted sums, and what follows from them.
+
+The name is that of the smallest sum H_k (paper: section 5). It is unknown, None, while the mean distance H_k / sum of
+scores exceeds ``unknown`` times the gallery's usual distance, and while no frame has a score above 0. A frame is
+abnormal (covered, say) when its distance to the nearest target exceeds ``ABNORMAL`` times both the usual distance and
+the mean so far: somebody whom another camera always shows a little differently is not abnormal all the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack.box import Box
+from metrack.checks import Frame
+from metrack.identity.describe import describe, patch_of
+from metrack.identity.gallery import Gallery
+
+UNKNOWN = 1.5  # times the usual distance of the gallery
+ABNORMAL = 2.0  # times the usual distance and the mean distance so far
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Identity:
+    """Who was followed, judged by all frames so far."""
+
+    name: str | None
+    """Of the nearest known target; None where even that one is too far."""
+    nearest: str
+    """Of the nearest known target, however far."""
+    distances: NDArray[np.float64]
+    """Of this frame by itself to each known target ``(K,)``, in the gallery's order."""
+    cumulative: NDArray[np.float64]
+    """H ``(K,)``: distances summed over the frames so far, each weighted by its score."""
+    error: float
+    """How badly the nearest target's templates explain this frame, in units of the gallery's usual distance."""
+    abnormal: bool
+    """Whether this frame is explained much worse than is usual and than the frames before it."""
+
+
+class Identifier:
+    """Compares one followed target with a gallery, frame after frame.
+
+    Parameters
+    ----------
+    gallery : the known targets
+    unknown : mean distance, in units of the gallery's usual one, beyond which the answer is None; inf for never
+
+    >>> from metrack.synth import builtin_clip
+    >>> clip = builtin_clip(frames=60)
+    >>> gallery = Gallery.from_boxes([("balloon", clip[0], clip.first_box), ("wall", clip[0], (0, 0, 40, 60))])
+    >>> Identifier(gallery).identify(clip[1], clip.truth[1].box, score=0.9).name
+    'balloon'
+    """
+
+    def __init__(self, gallery: Gallery, *, unknown: float = UNKNOWN) -> None:
+        if not unknown > 0:
+            raise ValueError(f"unknown must be a number above 0, got {unknown!r}")
+        self.gallery = gallery
+        self.unknown = unknown
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all frames: another target is followed from here on."""
+        self._sums = np.zeros(len(self.gallery))
+        self._weight = 0.0
+
+    def identify(self, frame: Frame, box: Box | tuple[float, float, float, float], score: float) -> Identity:
+        """Take in what ``box`` marks in the next frame, followed with this score in [0, 1]."""
+        if not 0 <= score <= 1:
+            raise ValueError(f"score must be a number between 0 and 1, got {score!r}")
+        return self.take_in(describe(patch_of(frame, box)), score)
+
+    def take_in(self, descriptor: NDArray[np.float32], score: float) -> Identity:
+        """Take in a descriptor ``(D,)`` instead of a frame and a box."""
+        apart = self.gallery.distances(descriptor[None])[0]
+        before = self._sums / self._weight if self._weight > 0 else self._sums
+        self._sums = self._sums + score * apart
+        self._weight += score
+        best = int(np.argmin(self._sums if self._weight > 0 else apart))
+        return Identity(
+            name=self.gallery.names[best] if self._is_known(best) else None,
+            nearest=self.gallery.names[best],
+            distances=apart,
+            cumulative=self._sums,
+            error=float(apart[best] / self.gallery.usual),
+            abnormal=bool(apart[best] > ABNORMAL * max(self.gallery.usual, before[best])),
+        )
+
+    def _is_known(self, best: int) -> bool:
+        limit = self.unknown * self.gallery.usual
+        return self._weight > 0 and bool(self._sums[best] <= limit * self._weight)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was summed so far, for saving beside the gallery."""
+        return {"sums": self._sums.tolist(), "weight": self._weight}
+
+    @classmethod
+    def from_dict(cls, gallery: Gallery, values: Mapping[str, Any], *, unknown: float = UNKNOWN) -> Self:
+        """Go on from what :meth:`to_dict` returned."""
+        if len(values["sums"]) != len(gallery):
+            raise ValueError(f"values must have {len(gallery)} sums, one per target, got {len(values['sums'])}")
+        identifier = cls(gallery, unknown=unknown)
+        identifier._sums = np.array(values["sums"], np.float64)
+        identifier._weight = float(values["weight"])
+        return identifier
