@@ -24,7 +24,7 @@ from metrack.synth import Clip, builtin_clip
 CHANGES = {"motion.particles": 20, "memory.size": 20, "metric.learning": "off"}
 LIGHT = [part for name, value in CHANGES.items() for part in ("--set", f"{name}={value}")]
 COMMAND = "import metrack.job as job; job.SECONDS_BETWEEN_CHECKPOINTS = 0.05; import metrack.cli as cli; cli.main()"
-RESULTS = {"boxes.csv", "boxes.txt", "summary.json", "tracked.mp4", "trajectory.jsonl"}
+RESULTS = {"events.jsonl", "boxes.csv", "boxes.txt", "summary.json", "tracked.mp4", "trajectory.jsonl"}
 
 
 @pytest.fixture(scope="module")

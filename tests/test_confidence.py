@@ -1,39 +1,90 @@
 import dataclasses
+import math
 
-from metrack.confidence import PATIENCE, SETTLING, Presence
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrack.confidence import PATIENCE, SETTLING, Presence, probability
+from metrack.estimate import Evidence
+
+SEEN, HIDDEN = Evidence(0.15, 0.1, 0.0), Evidence(1.0, 1.0, 0.0)
+error = st.floats(0, 1e6)
+scale = st.floats(-5, 5)
 
 
-def judged(presence, residuals):
-    return [presence.judge(value) for value in residuals]
+def judged(presence, evidence):
+    return [presence.judge(each) for each in evidence]
 
 
-def test_a_steady_residual_is_tracking():
-    assert set(judged(Presence(), [0.05, 0.04, 0.06] * 30)) == {"tracking"}
+@given(error, error, scale, st.sampled_from(["foreground", "template", "scale"]), st.floats(0, 10))
+def test_more_error_never_means_more_confidence(foreground, template, wandered, what, more):
+    evidence = Evidence(foreground, template, wandered)
+    value = getattr(evidence, what)
+    worse = dataclasses.replace(evidence, **{what: value + math.copysign(more, value)})
+    assert 0 <= probability(worse) <= probability(evidence) <= 1
+
+
+@given(scale)
+def test_shrinking_is_as_doubtful_as_growing(wandered):
+    assert probability(Evidence(0.3, 0.5, wandered)) == probability(Evidence(0.3, 0.5, -wandered))
+
+
+def test_a_steady_target_is_tracked():
+    assert set(judged(Presence(), [SEEN, Evidence(0.2, 0.15, 0.1)] * 30)) == {"tracking"}
 
 
 def test_a_jump_is_occluded_then_lost_and_forgiven_when_it_ends():
     presence = Presence()
-    judged(presence, [0.05] * 2 * SETTLING)
-    hidden = judged(presence, [0.5] * (PATIENCE + 5))
-    assert hidden == ["occluded"] * PATIENCE + ["lost"] * 5
-    assert presence.judge(0.05) == "tracking"
-    assert presence.judge(0.5) == "occluded"
+    judged(presence, [SEEN] * 2 * SETTLING)
+    assert judged(presence, [HIDDEN] * (PATIENCE + 5)) == ["occluded"] * PATIENCE + ["lost"] * 5
+    assert presence.judge(SEEN) == "tracking"
+    assert presence.judge(HIDDEN) == "occluded"
+
+
+def test_a_jump_of_something_that_still_looks_like_the_first_frame_is_a_change_of_appearance():
+    presence = Presence()
+    judged(presence, [SEEN] * 2 * SETTLING)
+    assert presence.judge(Evidence(0.5, 0.3, 0.0)) == "tracking"
+
+
+def test_it_takes_more_to_come_back_than_to_stay():
+    middling = Evidence(0.28, 0.8, 0.0)  # less than twice the usual residual, but quite another template error
+    staying, coming_back = Presence(), Presence()
+    judged(staying, [SEEN] * 2 * SETTLING)
+    judged(coming_back, [SEEN] * 2 * SETTLING + [HIDDEN])
+    assert staying.judge(middling) == "tracking"
+    assert coming_back.judge(middling) == "occluded"
+
+
+def test_one_that_was_lost_may_come_back_changed():
+    presence = Presence()
+    judged(presence, [SEEN] * 2 * SETTLING + [HIDDEN])
+    changed = Evidence(0.3, 0.8, 0.0)
+    assert presence.judge(changed) == "occluded"
+    judged(presence, [HIDDEN] * PATIENCE)
+    assert presence.judge(changed) == "tracking"
 
 
 def test_no_judgement_before_a_level_is_known():
-    assert set(judged(Presence(), [0.01, 5.0] * (SETTLING // 2))) == {"tracking"}
+    assert set(judged(Presence(), [SEEN, HIDDEN] * (SETTLING // 2))) == {"tracking"}
 
 
 def test_what_is_hidden_does_not_move_the_level():
     presence = Presence()
-    judged(presence, [0.05] * 2 * SETTLING)
-    level = presence.usual
-    judged(presence, [0.5] * 100)
-    assert presence.usual == level
+    judged(presence, [SEEN] * 2 * SETTLING)
+    level = (presence.residual, presence.template)
+    judged(presence, [HIDDEN] * 100)
+    assert (presence.residual, presence.template) == level
 
 
 def test_saved_fields_rebuild_it():
     presence = Presence()
-    judged(presence, [0.05] * 15 + [0.5] * 3)
+    judged(presence, [SEEN] * 15 + [HIDDEN] * 3)
     assert Presence(**presence.to_dict()) == presence
     assert presence.to_dict() == dataclasses.asdict(presence)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e300])
+def test_extremes_stay_finite(value):
+    assert 0 <= probability(Evidence(value, value, 0.0)) <= 1

@@ -15,7 +15,7 @@ LAYERS = [
     {"frames", "motion", "features"},
     {"representation", "memory", "metric"},
     {"appearance", "tracker", "confidence", "score_map", "identity", "multi", "synth"},
-    {"job", "mapping", "results"},
+    {"job", "mapping", "results", "witness"},
     {FACE},
     {"evaluation", "experiments", "adapters", "testing"},
     {"cli", "demo", "display", "progress", "studio", "__main__"},

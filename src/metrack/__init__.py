@@ -14,9 +14,11 @@ from metrack.config import (
     MotionConfig,
     RankingConfig,
     RepresentationConfig,
+    SearchConfig,
     TrackerConfig,
 )
-from metrack.estimate import Estimate, Info
+from metrack.estimate import Estimate, Evidence, Identity, Info
+from metrack.identity import Gallery, Identifier
 from metrack.score_map import confidence_map
 from metrack.tracker import Tracker
 
@@ -26,13 +28,18 @@ __all__ = [
     "PRESETS",
     "Box",
     "Estimate",
+    "Evidence",
     "FeatureConfig",
+    "Gallery",
+    "Identifier",
+    "Identity",
     "Info",
     "MemoryConfig",
     "MetricConfig",
     "MotionConfig",
     "RankingConfig",
     "RepresentationConfig",
+    "SearchConfig",
     "Tracker",
     "TrackerConfig",
     "confidence_map",

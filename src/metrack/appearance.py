@@ -55,6 +55,7 @@ class Appearance:
         self.guard = Guard(config.metric.floor)
         self.factors: list[Triangle | PseudoInverse] = []
         self._forms: list[Floats] = []  # the same two classes as quadratic forms, made when first needed
+        self.first: Floats = np.empty((0, dimension), np.float32)  # samples of the first frame, never forgotten
         self.steps_taken = 0  # in the metric learning of the last frame
         self._refreshed = 0  # frame of the last exact re-computation
 
@@ -93,9 +94,18 @@ class Appearance:
             self._forms = [M - factor.form(S[block] @ M) for factor, block in classes]  # (D, D) each
         return [quadratic(form, Y) for form in self._forms]
 
+    def strangeness(self, candidates: Floats) -> Floats:
+        """Squared distance ``(N,)`` of candidates ``(N, D)`` to the nearest sample of the first frame."""
+        lengths = np.einsum("nd,nd->n", candidates, candidates)
+        squares = lengths[:, None] + np.einsum("kd,kd->k", self.first, self.first) - 2 * candidates @ self.first.T
+        nearest: Floats = np.maximum(squares.min(axis=1), 0.0)
+        return nearest
+
     def learn(self, rng: np.random.Generator, frame: int, lesson: Lesson) -> None:
         """Take in what a frame has to teach."""
         self.steps_taken = 0
+        if not len(self.first):
+            self.first = lesson.foreground.copy()
         slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(lesson.foreground))
         slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(lesson.background))
         self.space.put((slots_f, slots_b), (lesson.foreground[from_f], lesson.background[from_b]))
@@ -130,7 +140,7 @@ class Appearance:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the state as named arrays."""
-        arrays: dict[str, NDArray[Any]] = {"refreshed": np.array(self._refreshed)}
+        arrays: dict[str, NDArray[Any]] = {"refreshed": np.array(self._refreshed), "first": self.first}
         arrays |= {f"space_{k}": v for k, v in self.space.to_arrays().items()}
         if self.guard.inverse is not None:
             arrays["guard_inverse"] = self.guard.inverse
@@ -141,6 +151,7 @@ class Appearance:
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the state that :meth:`to_arrays` returned."""
         self._refreshed = int(arrays["refreshed"])
+        self.first = arrays["first"]
         self.space.restore({k: arrays[f"space_{k}"] for k in self.space.to_arrays()})
         self.guard.inverse = arrays.get("guard_inverse")
         memory = self.config.memory

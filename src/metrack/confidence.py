@@ -1,39 +1,77 @@
-"""Whether the target is there: a simple rule on how well the estimate is explained.
+"""How sure the tracker is, and whether the target is there.
 
-The foreground residual of a followed target settles around a level of its own. While a frame's residual is far
-above that level the target is taken to be covered; when that lasts, to be lost.
+The evidence of a frame becomes one number: the probability that the estimate overlaps the target by more than half. It
+is a logistic function of three things that get worse when a box goes wrong: what the foreground memory leaves
+unexplained, how far the box looks from the first frame's samples, which are never forgotten, and how far its scale has
+wandered. Weights are such that more of any of them never means more confidence. They were fitted on the development
+sequences by ``python benchmarks/confidence.py``, which also says what each would have been worth on sequences left
+out, and what else was tried.
+
+The state follows with hysteresis. The foreground residual of a followed target settles around a level of its own; while
+it is far above that level and the probability is low, the target is taken to be hidden; when that lasts, to be lost.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 
-from metrack.estimate import LOST, OCCLUDED, TRACKING
+from metrack.estimate import LOST, OCCLUDED, TRACKING, Evidence
 
-SUSPICIOUS = 2.0  # times the usual residual
-PATIENCE = 30  # frames covered before the target counts as lost
+OFFSET, FOREGROUND, TEMPLATE, SCALE = -0.79, 0.84, 5.64, 5.54  # benchmarks/confidence.py
+LEAST = 0.01  # of an error, so that its logarithm stays finite
+
+SUSPICIOUS = 2.0  # times the usual residual: from here on the target may be hidden
+FAMILIAR = 1.75  # times the usual residual and template error: up to here it is seen again
+UNLIKELY = 0.5  # probability: hidden only below it
+SURE, LIKELY = 0.9, 0.75  # probabilities from which it is seen again, familiar or not; the latter once it was lost
+PATIENCE = 30  # frames hidden before the target counts as lost
 MEMORY = 20  # frames over which the usual residual is averaged
 SETTLING = 10  # frames at the start in which no judgement is passed
 
 
+def probability(evidence: Evidence) -> float:
+    """Return how likely the estimate is to overlap the target by more than half.
+
+    >>> probability(Evidence(0.3, 0.2, 0.0)) > probability(Evidence(0.3, 1.0, 0.0))
+    True
+    """
+    rise = OFFSET - SCALE * abs(evidence.scale)
+    rise -= FOREGROUND * math.log(evidence.foreground + LEAST) + TEMPLATE * math.log(evidence.template + LEAST)
+    return 1 / (1 + math.exp(min(max(-rise, -50.0), 50.0)))
+
+
 @dataclass(slots=True)
 class Presence:
-    """The usual residual so far, and for how many frames it has been exceeded."""
+    """The usual residual and template error so far, and for how many frames the target has been hidden."""
 
-    usual: float = 0.0
+    residual: float = 0.0
+    template: float = 0.0
     seen: int = 0
     missing: int = 0
 
-    def judge(self, residual: float) -> str:
-        """Take in the foreground residual of a frame's estimate and name the state of the target."""
-        if self.seen >= SETTLING and residual > SUSPICIOUS * self.usual:
+    def judge(self, evidence: Evidence) -> str:
+        """Take in the evidence of a frame and name the state of the target."""
+        if self._is_hidden(evidence):
             self.missing += 1
             return OCCLUDED if self.missing <= PATIENCE else LOST
         self.missing = 0
         self.seen += 1
-        self.usual += (residual - self.usual) / min(self.seen, MEMORY)
+        weight = 1 / min(self.seen, MEMORY)
+        self.residual += weight * (evidence.foreground - self.residual)
+        self.template += weight * (evidence.template - self.template)
         return TRACKING
+
+    def _is_hidden(self, evidence: Evidence) -> bool:
+        """It takes more to come back than it takes to stay."""
+        if self.seen < SETTLING:
+            return False
+        if not self.missing:
+            return evidence.foreground > SUSPICIOUS * self.residual and probability(evidence) < UNLIKELY
+        if probability(evidence) > (LIKELY if self.missing > PATIENCE else SURE):
+            return False
+        return evidence.foreground > FAMILIAR * self.residual or evidence.template > FAMILIAR * self.template
 
     def to_dict(self) -> dict[str, float]:
         """Return the fields, for saving."""

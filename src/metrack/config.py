@@ -172,6 +172,16 @@ class RankingConfig(_Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchConfig(_Section):
+    """How a target that is not seen is looked for."""
+
+    candidates: int = setting(
+        0, "places looked at in a frame while the target is lost (0: none)", low=0, high=100_000
+    )
+    kept: int = setting(20, "of them: the most familiar ones join the particles", low=1, high=10_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerConfig:
     """All settings of a tracker, one section per step a frame takes.
 
@@ -185,6 +195,7 @@ class TrackerConfig:
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     metric: MetricConfig = field(default_factory=MetricConfig)
     ranking: RankingConfig = field(default_factory=RankingConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
 
     def __post_init__(self) -> None:
         kind, learning = self.representation.kind, self.metric.learning
@@ -240,7 +251,9 @@ PAPER_STRUCTURED = PAPER.replace({"metric.every": 0, "ranking.every": 1})
 
 PAPER_MIXED = PAPER.replace({"ranking.every": 5})
 
-DEFAULT = PAPER.replace({"memory.learn_when": "tracking", "memory.misscaled": 2, "metric.step_limit": 0.1})
+DEFAULT = PAPER.replace(
+    {"memory.learn_when": "tracking", "memory.misscaled": 2, "metric.step_limit": 0.1, "search.candidates": 600}
+)
 
 PRESETS: dict[str, TrackerConfig] = {
     "default": DEFAULT,

@@ -105,7 +105,8 @@ def result_lines(summary: dict[str, Any], out: Path) -> Iterator[str]:
     yield f"{verb} {what} through {summary['frames']} frames{_speed(summary)}"
     for target in summary["targets"]:
         states = ", ".join(f"[{STYLES[state]}]{state}[/] {n}" for state, n in target["states"].items())
-        yield f"  target {target['target']}: {states}; mean score {target['mean_score']:.2f}"
+        events = "".join(f", {kind} {n}x" for kind, n in target["events"].items())
+        yield f"  target {target['target']}: {states}; mean score {target['mean_score']:.2f}{events}"
     if summary["notice"]:
         yield f"  [yellow]note[/]: {escape(summary['notice'])}"
     yield f"results in {escape(str(out))}/"

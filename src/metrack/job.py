@@ -21,10 +21,12 @@ import numpy as np
 from metrack.box import Box
 from metrack.checks import check_box
 from metrack.config import TrackerConfig, preset
+from metrack.estimate import Estimate
 from metrack.frames import Frame, Mark, Source, VideoWriter, draw, open_source
 from metrack.frames.base import Image, without_password
 from metrack.frames.formats import Record
 from metrack.frames.sink import h264_encoder
+from metrack.identity import Gallery
 from metrack.results import (
     VIDEO,
     Checkpoint,
@@ -56,6 +58,7 @@ class Job:
     start: int = 0
     stop: int | None = None
     video: bool = True
+    gallery: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as a checkpoint keeps them."""
@@ -65,6 +68,13 @@ class Job:
     def config(self) -> TrackerConfig:
         """Return the settings of the trackers."""
         return preset(self.preset).replace(self.changes)
+
+    def known_targets(self) -> Gallery | None:
+        """Read the gallery, a file made of one or a folder of crops; None where there is none."""
+        if self.gallery is None:
+            return None
+        path = Path(self.gallery)
+        return Gallery.from_folder(path) if path.is_dir() else Gallery.load(path)
 
     def check(self) -> None:
         """Refuse what no source could make right."""
@@ -124,6 +134,7 @@ def follow(
     """Do a job, from the beginning or from a checkpoint, and return the summary that is also on disk."""
     job.check()
     check_folder(out)
+    gallery = job.known_targets()
     halt = halt or Halt()
     with open_source(job.source) as source:
         halt.also = source.stop
@@ -136,7 +147,7 @@ def follow(
         compile_kernels(job.config(), first.image, Box(*job.boxes[0]))
         if halt.asked:
             raise KeyboardInterrupt  # nothing has been written yet
-        run = _Run(job, out, source, first, checkpoint, watch)
+        run = _Run(job, out, source, first, checkpoint, watch, gallery)
         return run.through(chain([first], frames), halt)
 
 
@@ -151,6 +162,7 @@ class _Run:
         first: Frame,
         checkpoint: Checkpoint | None,
         watch: Callable[[Progress], None],
+        gallery: Gallery | None,
     ) -> None:
         self.job, self.out, self.source, self.watch = job, out, source, watch
         self.checksum, self.total = _checksum(first), expected_length(source, job)
@@ -161,10 +173,10 @@ class _Run:
         if checkpoint is None:
             discard_checkpoint(out)
             self.results = ResultFolder.create(out, len(job.boxes))
-            self.trackers = _new_trackers(job)
+            self.trackers = _new_trackers(job, gallery)
         else:
             self.busy, self.saved_frames = checkpoint.busy, checkpoint.frames
-            self.trackers = checkpoint.trackers(out)
+            self.trackers = checkpoint.trackers(out, gallery)
             self.results, self.earlier = ResultFolder.reopen(out, len(job.boxes), checkpoint.frames)
         self.video = VideoWriter(out / VIDEO, source.size, source.fps) if job.video else None
         write_summary(out, self.summary("running", None))
@@ -196,7 +208,7 @@ class _Run:
         self.frames += 1
         self.tally.add(records)
         if self.video is not None:
-            marks = [Mark(each.box, each.target, each.score, each.state) for each in records]
+            marks = [Mark(each.box, each.target, each.score, each.state, name=each.identity) for each in records]
             self.video.write(draw(frame.image, marks), frame.time)
         if time.monotonic() - self.saved_at > SECONDS_BETWEEN_CHECKPOINTS:
             self._save()
@@ -209,7 +221,7 @@ class _Run:
         estimates = [tracker.update(frame.image) for tracker in self.trackers]
         self.busy += time.perf_counter() - started
         return [
-            Record(frame.index, frame.time, target, each.box, each.score, each.state)
+            Record(frame.index, frame.time, target, each.box, each.score, each.state, _name(each))
             for target, each in enumerate(estimates, 1)
         ]
 
@@ -284,12 +296,16 @@ def expected_length(source: Source, job: Job) -> int | None:
     return min(ends) - job.start if ends else None
 
 
-def _new_trackers(job: Job) -> list[Tracker]:
+def _name(estimate: Estimate) -> str | None:
+    return None if estimate.identity is None else estimate.identity.name
+
+
+def _new_trackers(job: Job, gallery: Gallery | None) -> list[Tracker]:
     """One tracker per target; the first takes the seed itself, so that the library gives the same boxes."""
     seeds = [job.seed] + [
         int(np.random.SeedSequence([job.seed, target]).generate_state(1)[0]) for target in range(2, len(job.boxes) + 1)
     ]
-    return [Tracker(job.config(), seed=seed) for seed in seeds]
+    return [Tracker(job.config(), seed=seed, gallery=gallery) for seed in seeds]
 
 
 def compile_kernels(config: TrackerConfig, image: Image, box: Box) -> None:

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any, Self, TextIO
 
 from metrack.frames.formats import CSV_HEADER, Record, read_jsonl, to_csv_line, to_json_line, to_otb_line
+from metrack.identity import Gallery
 from metrack.tracker import Tracker
+from metrack.witness import Witness
 
-TRAJECTORY, TABLE, SUMMARY, VIDEO = "trajectory.jsonl", "boxes.csv", "summary.json", "tracked.mp4"
+TRAJECTORY, TABLE, EVENTS = "trajectory.jsonl", "boxes.csv", "events.jsonl"
+SUMMARY, VIDEO = "summary.json", "tracked.mp4"
 RESUME = "resume"  # a folder inside ours, gone when the run is done
 
 
@@ -65,8 +68,10 @@ def replace_text(path: Path, text: str) -> None:
 class ResultFolder:
     """The growing text results of a run: one call of :meth:`add` per frame."""
 
-    def __init__(self, path: Path, targets: int) -> None:
+    def __init__(self, path: Path, targets: int, witness: Witness | None = None) -> None:
         self.path = path
+        self._witness = witness or Witness()
+        self._events = _appending(path / EVENTS)
         self._trajectory = _appending(path / TRAJECTORY)
         self._table = _appending(path / TABLE)
         self._boxes = [_appending(path / name) for name in box_files(targets)]
@@ -75,7 +80,7 @@ class ResultFolder:
     def create(cls, path: Path, targets: int) -> Self:
         """Claim a folder and begin anew in it; files of ours from an earlier run go, all others stay."""
         claim_folder(path)
-        for old in [path / TRAJECTORY, path / TABLE, path / VIDEO, *path.glob("boxes*.txt")]:
+        for old in [path / TRAJECTORY, path / TABLE, path / EVENTS, path / VIDEO, *path.glob("boxes*.txt")]:
             old.unlink(missing_ok=True)
         (path / TABLE).write_text(CSV_HEADER + "\n")
         return cls(path, targets)
@@ -87,7 +92,9 @@ class ResultFolder:
             _keep_lines(path / name, lines)
         for name in box_files(targets):
             _keep_lines(path / name, frames)
-        return cls(path, targets), read_jsonl(path / TRAJECTORY)
+        records, witness = read_jsonl(path / TRAJECTORY), Witness()
+        replace_text(path / EVENTS, "".join(f"{event.to_json_line()}\n" for event in witness.take(records)))
+        return cls(path, targets, witness), records
 
     def add(self, records: Sequence[Record]) -> None:
         """Write down one frame: one record per target, in the order of the targets."""
@@ -95,6 +102,7 @@ class ResultFolder:
         self._table.write("".join(f"{to_csv_line(record)}\n" for record in records))
         for file, record in zip(self._boxes, records, strict=True):
             file.write(f"{to_otb_line(record.box)}\n")
+        self._events.write("".join(f"{event.to_json_line()}\n" for event in self._witness.take(records)))
         for file in self._files():
             file.flush()
 
@@ -104,7 +112,7 @@ class ResultFolder:
             file.close()
 
     def _files(self) -> list[TextIO]:
-        return [self._trajectory, self._table, *self._boxes]
+        return [self._trajectory, self._table, self._events, *self._boxes]
 
     def __enter__(self) -> Self:
         return self
@@ -114,9 +122,11 @@ class ResultFolder:
 
 
 class Tally:
-    """What the summary says of every target: how often each state, and the mean score."""
+    """What the summary says of every target: how often each state and event, and the mean score."""
 
     def __init__(self, targets: int) -> None:
+        self._witness = Witness()
+        self._events: list[Counter[str]] = [Counter() for _ in range(targets)]
         self._states: list[Counter[str]] = [Counter() for _ in range(targets)]
         self._scores = [0.0] * targets
 
@@ -125,6 +135,8 @@ class Tally:
         for record in records:
             self._states[record.target - 1][record.state] += 1
             self._scores[record.target - 1] += record.score
+        for event in self._witness.take(records):
+            self._events[event.target - 1][event.event] += 1
 
     def targets(self, boxes: Sequence[Sequence[float]]) -> list[dict[str, Any]]:
         """Return one entry per target, beside the box it was given."""
@@ -133,9 +145,12 @@ class Tally:
                 "target": number,
                 "box": list(box),
                 "states": dict(states),
+                "events": dict(events),
                 "mean_score": round(total / states.total(), 4) if states else None,
             }
-            for number, (box, states, total) in enumerate(zip(boxes, self._states, self._scores, strict=True), 1)
+            for number, (box, states, events, total) in enumerate(
+                zip(boxes, self._states, self._events, self._scores, strict=True), 1
+            )
         ]
 
 
@@ -179,9 +194,12 @@ class Checkpoint:
         except (OSError, ValueError, TypeError):
             raise ValueError(f"--resume needs an interrupted run, but there is none in {str(out)!r}") from None
 
-    def trackers(self, out: Path) -> list[Tracker]:
+    def trackers(self, out: Path, gallery: Gallery | None = None) -> list[Tracker]:
         """Bring the trackers back as they were."""
-        return [Tracker.load(self._state(out / RESUME, number + 1)) for number in range(len(self.job["boxes"]))]
+        return [
+            Tracker.load(self._state(out / RESUME, number + 1), gallery=gallery)
+            for number in range(len(self.job["boxes"]))
+        ]
 
     def _state(self, folder: Path, target: int) -> Path:
         return folder / f"state_{target}_{self.frames}.npz"

@@ -26,9 +26,12 @@ STAGE = (480.0, 360.0)
 BODY = (40.0, 52.0)  # width and height of a balloon of scale 1, on the stage
 SMALLEST_SIZE = (160, 120)  # pixels: the balloon is then 13 wide
 SHORTEST_STORY = 60  # frames: an occlusion and a departure need this many
+LONG_STORY = 420  # frames: so many with a return elsewhere
+AWAY = 60  # frames out of sight before a return elsewhere
 GUST = 6.4  # fastest flight in x, units per frame
 BREEZE = 3.0  # its speed when it comes into view again
 RESTING_X = 423.0  # where the balloon is before it leaves and after
+LANDING, LOWER = 110.0, 70.0  # where it comes to rest after a return elsewhere, and how much lower
 CLOUD = (4.8, 3.3)  # size of the cloud that hides the balloon, in sizes of the balloon
 NOISE = 1.5  # grey levels, standard deviation
 
@@ -135,22 +138,25 @@ def builtin_clip(
     *,
     occlusion: bool = True,
     departure: bool = True,
+    elsewhere: bool = False,
     twin: bool = True,
     lighting: bool = True,
 ) -> Clip:
     """Make the clip; each event can be left out, and the seed changes the scenery and the noise.
 
+    With ``elsewhere`` the balloon stays away for two seconds and comes back at the other side of the frame.
+
     >>> clip = builtin_clip(60, occlusion=False, departure=False)
     >>> len(clip), clip[0].shape, clip.truth[0].visible
     (60, (360, 480, 3), 1.0)
     """
-    _check_whole("frames", frames, SHORTEST_STORY if occlusion or departure else 1)
+    _check_whole("frames", frames, LONG_STORY if elsewhere else SHORTEST_STORY if occlusion or departure else 1)
     _check_whole("seed", seed, 0)
     if not isinstance(size, (tuple, list)) or len(size) != 2:
         raise ValueError(f"size must be two whole numbers, width and height, got {size!r}")
     _check_whole("width in size", size[0], SMALLEST_SIZE[0])
     _check_whole("height in size", size[1], SMALLEST_SIZE[1])
-    return Clip(_Story(frames, departure), size, seed, occlusion, twin, lighting)
+    return Clip(_Story(frames, departure or elsewhere, elsewhere), size, seed, occlusion, twin, lighting)
 
 
 def _check_whole(name: str, value: object, least: int) -> None:
@@ -161,7 +167,7 @@ def _check_whole(name: str, value: object, least: int) -> None:
 class _Story:
     """What happens when, and where the target is then: one entry per frame, in units of the stage."""
 
-    def __init__(self, frames: int, departure: bool):
+    def __init__(self, frames: int, departure: bool, elsewhere: bool = False):
         leaves = 44.5 + round(0.81 * max(frames - SHORTEST_STORY, 0))
         calm = leaves - 17 if departure else max(frames - 1.0, 1.0)
         ease = min(calm / 220, 1.0)  # a short clip drifts and grows less, not faster
@@ -173,9 +179,19 @@ class _Story:
         self.scale = np.exp(ease * _smooth(growth, 6))
         self.y = 165 + ease * _smooth(height, 6) + 3 * np.sin(t / 13)
         x = RESTING_X - 330 * ease * (1 + np.cos(np.pi * u)) / 2
+        width = BODY[0] * float(np.interp(leaves, t, self.scale))
         if departure:
-            x += self._leave(t - leaves, BODY[0] * float(np.interp(leaves, t, self.scale)))
+            x += self._leave(t - leaves, width)
         self.x = _smooth(x, 1.8)
+        if elsewhere:
+            self._return_elsewhere(t - leaves, width)
+
+    def _return_elsewhere(self, t: Reals, width: float) -> None:
+        """Stay out of sight for a while, then come in from the left and lower."""
+        out, back = STAGE[0] + width, -width / 2
+        arrived = AWAY + (LANDING - back) / BREEZE
+        self.x = np.where(t < 0, self.x, np.where(t < AWAY, out, np.interp(t, [AWAY, arrived], [back, LANDING])))
+        self.y = np.where(t < AWAY, self.y, self.y + LOWER)
 
     @staticmethod
     def _leave(t: Reals, width: float) -> Reals:

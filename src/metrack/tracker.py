@@ -16,15 +16,17 @@ from metrack.appearance import Appearance, Lesson
 from metrack.arrays import Floats
 from metrack.box import Box, bounding, iou
 from metrack.checks import Frame, check_box, check_frame, check_seed
-from metrack.confidence import PATIENCE, Presence
+from metrack.confidence import PATIENCE, Presence, probability
 from metrack.config import TrackerConfig, preset
-from metrack.estimate import TRACKING, Estimate, Info
+from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
 from metrack.features.extractor import Extractor, View
+from metrack.identity import Gallery, Identifier
 from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
 from metrack.metric.schedule import due
 from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States, step
 from metrack.motion.resampling import effective_size, systematic
+from metrack.motion.search import scatter, search_region
 from metrack.representation.metric_weighted import score
 from metrack.stopwatch import Stopwatch
 from metrack.threads import one_blas_thread
@@ -37,6 +39,7 @@ class Tracker:
     ----------
     preset : name of a preset, or a configuration of your own
     seed : everything random in the tracker follows from it
+    gallery : known targets, of which estimates then say who it is
 
     >>> from metrack.synth import builtin_clip
     >>> clip = builtin_clip(frames=60, occlusion=False, departure=False)
@@ -47,9 +50,12 @@ class Tracker:
     ('tracking', True)
     """
 
-    def __init__(self, preset: str | TrackerConfig = "default", *, seed: int = 0) -> None:
+    def __init__(
+        self, preset: str | TrackerConfig = "default", *, seed: int = 0, gallery: Gallery | None = None
+    ) -> None:
         self.config = _configuration(preset)
         self.seed = check_seed(seed)
+        self._identifier = None if gallery is None else Identifier(gallery)
         self._extractor = Extractor(self.config.features)
         self._shape: tuple[int, ...] | None = None
 
@@ -61,10 +67,12 @@ class Tracker:
         self._rng = np.random.default_rng(self.seed)
         self._bounds = Bounds.around(first, frame.shape)
         self._survivors: States = np.tile(self._bounds.to_state(first), (self.config.motion.explorers, 1))
-        self._box = first
+        self._box = self._last_seen = first
         self._frame = 0
         self._unseen = 0  # frames since the cloud last followed an observation
         self._presence = Presence()
+        if self._identifier is not None:
+            self._identifier.reset()
         self._appearance = Appearance(self.config, self._extractor.dimension)
         with one_blas_thread():
             self._learn(frame, self._look(frame, np.array([first.to_xywh()])))
@@ -80,23 +88,33 @@ class Tracker:
         with one_blas_thread():
             explored = self._move(self._survivors, widen=math.sqrt(1 + min(self._unseen, PATIENCE)))
             view = self._look(frame, self._bounds.to_boxes(explored))
+            if self._unseen > PATIENCE and self.config.search.candidates:
+                found, view = self._search(frame, view)
+                explored = np.vstack([explored, found])
             watch.lap("look")
             cloud = self._observe(view, explored)
             cloud += self._observe(view, self._refine(cloud))
             watch.lap("score")
             best, weights = cloud.best, cloud.weights(motion.sharpness)
             self._box = Box(*cloud.boxes[best].tolist())
-            state = self._presence.judge(float(cloud.theta_f[best]))
+            evidence = self._evidence(cloud, best)
+            state = self._presence.judge(evidence)
             watch.lap("estimate")
             if state != TRACKING and self.config.memory.learn_when == "tracking":
                 self._unseen += 1
                 self._appearance.steps_taken = 0
             else:
-                self._unseen = 0
-                self._survivors = cloud.states[systematic(self._rng, weights, len(explored))]
+                self._unseen, self._last_seen = 0, self._box
+                self._survivors = cloud.states[systematic(self._rng, weights, motion.explorers)]
                 self._learn(frame, view)
             watch.lap("learn")
-        return Estimate(self._box, float(cloud.scores[best]), state, self._info(cloud, weights, watch))
+            sure = probability(evidence)
+            identity = self._identify(frame, sure) if state == TRACKING else None
+            watch.lap("identify")
+        return Estimate(self._box, sure, state, self._info(cloud, weights, evidence, watch), identity)
+
+    def _identify(self, frame: Frame, sure: float) -> Identity | None:
+        return None if self._identifier is None else self._identifier.identify(frame, self._box, sure)
 
     def score(self, frame: Frame, boxes: Floats, *, metric: bool = True) -> NDArray[np.float64]:
         """Score boxes ``(N, 4)`` of a frame by what is remembered, and change nothing.
@@ -118,8 +136,28 @@ class Tracker:
     def _observe(self, view: View, states: States) -> Cloud:
         """Look at states: how well they are explained by foreground and background, and their score."""
         boxes = self._bounds.to_boxes(states)
-        theta_f, theta_b = self._appearance.energies(view.describe(boxes))
-        return Cloud(states, boxes, theta_f, theta_b, self._score(theta_f, theta_b))
+        descriptors = view.describe(boxes)
+        theta_f, theta_b = self._appearance.energies(descriptors)
+        strangeness = self._appearance.strangeness(descriptors)
+        return Cloud(states, boxes, theta_f, theta_b, strangeness, self._score(theta_f, theta_b))
+
+    def _evidence(self, cloud: Cloud, best: int) -> Evidence:
+        """Say what speaks for and against the estimate; beside it, a better aligned box may look more familiar."""
+        energy = self.config.features.energy
+        beside = iou(cloud.boxes, cloud.boxes[best : best + 1]) > 0.5
+        template = float(cloud.strangeness[beside].min(initial=cloud.strangeness[best]))
+        return Evidence(float(cloud.theta_f[best]) / energy, template / energy, float(cloud.states[best, 2]))
+
+    def _search(self, frame: Frame, view: View) -> tuple[States, View]:
+        """Look for the target beyond its last place; return the most familiar candidates and the view that has them."""
+        region = search_region(self._last_seen, self._unseen - PATIENCE, self._bounds)
+        log_scale = float(self._survivors[:, 2].mean())
+        states = scatter(self._rng, self.config.search.candidates, region, log_scale, self._bounds)
+        boxes = self._bounds.to_boxes(states)
+        if not view.covers(boxes):
+            view = self._extractor.look(frame, bounding(np.vstack([boxes, [view.region.to_xywh()]])), view.zoom)
+        strangeness = self._appearance.strangeness(view.describe(boxes))
+        return states[np.argsort(strangeness)[: self.config.search.kept]], view
 
     def _refine(self, cloud: Cloud) -> States:
         """Draw the rest of the particles around the promising ones, with shorter steps."""
@@ -134,12 +172,14 @@ class Tracker:
         spread = (motion.shift_std * widen / shorten, motion.scale_std / shorten)
         return step(self._rng, states, spread, self._bounds, self.config.features.base_size)
 
-    def _info(self, cloud: Cloud, weights: NDArray[np.float64], watch: Stopwatch) -> Info:
+    def _info(self, cloud: Cloud, weights: NDArray[np.float64], evidence: Evidence, watch: Stopwatch) -> Info:
         return Info(
             particles=cloud.boxes,
             weights=weights,
             theta_f=cloud.theta_f,
             theta_b=cloud.theta_b,
+            likelihood=float(cloud.scores[cloud.best]),
+            evidence=evidence,
             effective_size=effective_size(weights),
             steps_taken=self._appearance.steps_taken,
             seconds=watch.laps,
@@ -193,19 +233,24 @@ class Tracker:
             "shape": list(self._shape),
             "bounds": self._bounds.to_dict(),
             "box": list(self._box.to_xywh()),
+            "last_seen": list(self._last_seen.to_xywh()),
             "frame": self._frame,
             "unseen": self._unseen,
             "presence": self._presence.to_dict(),
+            "identifier": None if self._identifier is None else self._identifier.to_dict(),
         }
         state_file.write(Path(path), meta, {"survivors": self._survivors, **self._appearance.to_arrays()})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file made by :meth:`save` and go on exactly where it stopped."""
+    def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
+        """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
         meta, arrays = state_file.read(Path(path))
         try:
             tracker = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"])
             tracker._restore(meta, arrays)
+            if gallery is not None:
+                sums = meta["identifier"]
+                tracker._identifier = Identifier.from_dict(gallery, sums) if sums else Identifier(gallery)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"path must name a saved tracker, but {path} lacks {error}") from None
         return tracker
@@ -215,7 +260,7 @@ class Tracker:
         self._rng = np.random.default_rng()
         self._rng.bit_generator.state = meta["rng"]
         self._bounds = Bounds(**meta["bounds"])
-        self._box = Box(*meta["box"])
+        self._box, self._last_seen = Box(*meta["box"]), Box(*meta["last_seen"])
         self._frame, self._unseen = meta["frame"], meta["unseen"]
         self._presence = Presence(**meta["presence"])
         self._survivors = arrays["survivors"]

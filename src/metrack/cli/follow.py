@@ -63,6 +63,10 @@ def track(
         ),
     ] = False,
     no_video: Annotated[bool, typer.Option("--no-video", help="Do not write tracked.mp4.")] = False,
+    gallery: Annotated[
+        Path | None,
+        typer.Option(help="Say who it is: a file made by gallery build, or a folder with crops of everybody."),
+    ] = None,
 ) -> None:
     """Follow the target in each --box through SOURCE.
 
@@ -75,6 +79,7 @@ def track(
         "seed": seed,
         "start": start,
         "stop": stop,
+        "gallery": None if gallery is None else str(gallery),
     }
     wishes = {name: value for name, value in wishes.items() if value is not None}
     _track({"source": source, "video": not no_video, **wishes}, out, resume)

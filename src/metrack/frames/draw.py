@@ -41,6 +41,7 @@ class Mark:
     state: str = "tracking"
     colour: Colour | None = None
     thin: bool = False
+    name: str | None = None
 
 
 def draw(image: Image, marks: Sequence[Mark]) -> Image:
@@ -134,7 +135,7 @@ def _bar(canvas: Image, at: tuple[int, int, int], width: int, score: float, colo
 
 def _label(canvas: Image, mark: Mark, at: tuple[int, int], width: int, colour: Colour, named: bool) -> None:
     """Put a tab with the score above the box, or inside it where there is no room above."""
-    words = [str(mark.target)] if named else []
+    words = [mark.name] if mark.name else [str(mark.target)] if named else []
     words += [mark.state] if mark.state != "tracking" else []
     text = "  ".join([*words, f"{mark.score:.2f}"])
     size = 5 * width + 2

@@ -29,6 +29,7 @@ class Record:
     box: Box
     score: float
     state: str
+    identity: str | None = None  # where a gallery knows it
 
 
 def to_json_line(record: Record) -> str:
@@ -40,7 +41,7 @@ def to_json_line(record: Record) -> str:
         "box": record.box.to_xywh(),
         "score": record.score,
         "state": record.state,
-    }
+    } | ({} if record.identity is None else {"identity": record.identity})
     return json.dumps(fields, allow_nan=False)
 
 

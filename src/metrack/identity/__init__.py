@@ -5,8 +5,9 @@ learned from the templates. One frame may mislead; summed over frames, each weig
 settle (paper: section 5). Build a :class:`Gallery`, then ask an :class:`Identifier` frame by frame.
 """
 
+from metrack.estimate import Identity
 from metrack.identity.gallery import Gallery
-from metrack.identity.identifier import Identifier, Identity
+from metrack.identity.identifier import Identifier
 from metrack.identity.metric import learn_metric
 from metrack.identity.residual import cumulative, distances, nearest
 from metrack.identity.views import confident_views, folder_views

@@ -9,7 +9,6 @@ the mean so far: somebody whom another camera always shows a little differently 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,29 +16,12 @@ from numpy.typing import NDArray
 
 from metrack.box import Box
 from metrack.checks import Frame
+from metrack.estimate import Identity
 from metrack.identity.describe import describe, patch_of
 from metrack.identity.gallery import Gallery
 
 UNKNOWN = 1.5  # times the usual distance of the gallery
 ABNORMAL = 2.0  # times the usual distance and the mean distance so far
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Identity:
-    """Who was followed, judged by all frames so far."""
-
-    name: str | None
-    """Of the nearest known target; None where even that one is too far."""
-    nearest: str
-    """Of the nearest known target, however far."""
-    distances: NDArray[np.float64]
-    """Of this frame by itself to each known target ``(K,)``, in the gallery's order."""
-    cumulative: NDArray[np.float64]
-    """H ``(K,)``: distances summed over the frames so far, each weighted by its score."""
-    error: float
-    """How badly the nearest target's templates explain this frame, in units of the gallery's usual distance."""
-    abnormal: bool
-    """Whether this frame is explained much worse than is usual and than the frames before it."""
 
 
 class Identifier:

@@ -14,12 +14,13 @@ from metrack.motion.random_walk import States
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """States ``(N, 3)``, their boxes ``(N, 4)``, residual energies ``(N,)`` and scores ``(N,)``, row by row."""
+    """States ``(N, 3)``, their boxes ``(N, 4)``, residual energies, template errors and scores ``(N,)``, row by row."""
 
     states: States
     boxes: Floats
     theta_f: NDArray[np.float32]
     theta_b: NDArray[np.float32]
+    strangeness: Floats
     scores: NDArray[np.float64]
 
     def __add__(self, other: Self) -> Self:

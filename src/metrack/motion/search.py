@@ -1,0 +1,40 @@
+"""Where to look for a target that is not seen: farther and farther around its last place, then everywhere.
+
+The part of the frame that is searched doubles in size every few frames. It is covered evenly but never twice at the
+same places: one candidate in every cell of a grid, anywhere in its cell and at any of the scales allowed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from metrack.box import Box
+from metrack.motion.random_walk import Bounds, States
+
+DOUBLES_EVERY = 3  # frames
+SCALE_REACH = 0.25  # log-scale a target may have changed by meanwhile
+
+
+def search_region(last: Box, searched: int, bounds: Bounds) -> Box:
+    """Return the part of the frame to search after so many frames of searching: never more than the frame.
+
+    >>> search_region(Box(40, 40, 10, 10), 3, Bounds(10, 10, 100, 60))
+    Box(x=25.0, y=25.0, w=40.0, h=35.0)
+    """
+    grown = last.grow(*(side * (2 ** (searched / DOUBLES_EVERY) - 0.5) for side in (last.w, last.h)))
+    left, top, right, bottom = grown.to_xyxy()
+    left, top = max(left, 0.0), max(top, 0.0)
+    right, bottom = min(right, bounds.frame_width), min(bottom, bounds.frame_height)
+    return Box(left, top, max(right - left, 1.0), max(bottom - top, 1.0))
+
+
+def scatter(rng: np.random.Generator, count: int, region: Box, log_scale: float, bounds: Bounds) -> States:
+    """Return about ``count`` states whose centres cover a region evenly, at scales around the last one."""
+    columns = max(round(math.sqrt(count * region.w / region.h)), 1)
+    rows = max(round(count / columns), 1)
+    cells = np.stack(np.meshgrid(np.arange(columns), np.arange(rows)), axis=-1).reshape(-1, 2)
+    places = (cells + rng.random(cells.shape)) * (region.w / columns, region.h / rows) + (region.x, region.y)
+    scales = log_scale + rng.uniform(-SCALE_REACH, SCALE_REACH, (len(cells), 1))
+    return bounds.clip(np.hstack([places, scales]))
