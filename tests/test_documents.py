@@ -24,7 +24,7 @@ PRINTED = {
     "memory.sampling": "time-weighted",
 }
 
-DEFAULT_CHANGES = {"memory.learn_when": "tracking", "memory.misscaled": 2, "metric.step_limit": 0.1}
+DEFAULT_CHANGES = {"memory.learn_when": "tracking", "search.candidates": 600, "representation.loyalty": 1.0}
 
 
 def test_preset_paper_has_the_settings_the_paper_prints():

@@ -408,3 +408,45 @@ def test_rival_representations_follow_an_easy_target_too(clip, kind, seed):
 def test_a_rival_representation_refuses_a_metric():
     with pytest.raises(ValueError, match=r"representation\.kind 'l1' knows no metric and needs metric\.learning to be"):
         LIGHT.replace({"representation.kind": "l1"})
+
+
+def test_loyalty_prefers_what_looks_like_the_first_frame(clip, seed):
+    plain = started(clip, LIGHT, seed)
+    follow(plain, clip, 10)
+    loyal = started(clip, LIGHT.replace({"representation.loyalty": 1.0}), seed)
+    loyal._appearance = plain._appearance
+    rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
+    states = np.column_stack([rng.normal(x, 9, 80), rng.normal(y, 9, 80), rng.normal(0, 0.2, 80)])
+    view = plain._look(clip[10], plain._bounds.to_boxes(states))
+    without, with_it = plain._observe(view, states), loyal._observe(view, states)
+    descriptors = view.describe(plain._bounds.to_boxes(states))
+    first = plain._appearance.first
+    nearest = [min(float(((one - known) ** 2).sum()) for known in first) for one in descriptors]  # the slow twin
+    np.testing.assert_allclose(with_it.strangeness, nearest, atol=1e-5)
+    np.testing.assert_allclose(with_it.scores, plain._score(without.theta_f + nearest, without.theta_b), rtol=1e-5)
+    np.testing.assert_array_equal(with_it.theta_f, without.theta_f)
+    assert with_it.strangeness[with_it.best] <= without.strangeness[without.best]
+
+
+def test_the_first_frame_is_never_forgotten(clip):
+    tracker = started(clip)
+    first = tracker._appearance.first.copy()
+    assert len(first) == LIGHT.memory.positives
+    follow(tracker, clip, 30)
+    np.testing.assert_array_equal(tracker._appearance.first, first)
+
+
+def test_a_lost_target_is_searched_for_in_the_whole_frame(clip, seed):
+    config = LIGHT.replace({"memory.learn_when": "tracking", "search.candidates": 200, "search.kept": 10})
+    tracker = started(clip, config, seed)
+    follow(tracker, clip, 20)
+    noise = np.random.default_rng(seed).integers(0, 256, clip[0].shape, np.uint8)
+    hidden = [tracker.update(noise) for _ in range(60)]
+    assert hidden[-1].state == "lost"
+    assert len(hidden[-1].info.particles) == LIGHT.motion.particles  # those of the search replace some that refine
+    moved = np.roll(clip[20], (60, -150), axis=(0, 1))  # the whole picture: the target is where it never was
+    truth = clip.truth[20].box
+    found = [tracker.update(moved) for _ in range(10)]
+    overlaps = [e.box.iou(Box(truth.x - 150, truth.y + 60, truth.w, truth.h)) for e in found]
+    assert max(overlaps) > 0.5
+    assert found[-1].state == "tracking"

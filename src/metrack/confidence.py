@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from metrack.estimate import LOST, OCCLUDED, TRACKING, Evidence
 
-OFFSET, FOREGROUND, TEMPLATE, SCALE = -0.79, 0.84, 5.64, 5.54  # benchmarks/confidence.py
+OFFSET, FOREGROUND, TEMPLATE, SCALE = -1.22, 1.72, 4.37, 0.88  # benchmarks/confidence.py
 LEAST = 0.01  # of an error, so that its logarithm stays finite
 
 SUSPICIOUS = 2.0  # times the usual residual: from here on the target may be hidden

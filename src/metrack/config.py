@@ -102,6 +102,9 @@ class RepresentationConfig(_Section):
     gamma_f: float = setting(1.0, "scale of the foreground residual", low=1e-9, high=1e9)
     gamma_b: float = setting(1.0, "scale of the background residual", low=1e-9, high=1e9)
     rho: float = setting(0.1, "weight of the background term in the score", low=0, high=10)
+    loyalty: float = setting(
+        0.0, "weight in the score of the distance to the first frame's samples (0: the paper)", low=0, high=10
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,9 +178,7 @@ class RankingConfig(_Section):
 class SearchConfig(_Section):
     """How a target that is not seen is looked for."""
 
-    candidates: int = setting(
-        0, "places looked at in a frame while the target is lost (0: none)", low=0, high=100_000
-    )
+    candidates: int = setting(0, "places looked at in a frame while the target is lost (0: none)", low=0, high=100_000)
     kept: int = setting(20, "of them: the most familiar ones join the particles", low=1, high=10_000)
 
 
@@ -251,9 +252,7 @@ PAPER_STRUCTURED = PAPER.replace({"metric.every": 0, "ranking.every": 1})
 
 PAPER_MIXED = PAPER.replace({"ranking.every": 5})
 
-DEFAULT = PAPER.replace(
-    {"memory.learn_when": "tracking", "memory.misscaled": 2, "metric.step_limit": 0.1, "search.candidates": 600}
-)
+DEFAULT = PAPER.replace({"memory.learn_when": "tracking", "search.candidates": 600, "representation.loyalty": 1.0})
 
 PRESETS: dict[str, TrackerConfig] = {
     "default": DEFAULT,

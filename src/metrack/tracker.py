@@ -139,7 +139,8 @@ class Tracker:
         descriptors = view.describe(boxes)
         theta_f, theta_b = self._appearance.energies(descriptors)
         strangeness = self._appearance.strangeness(descriptors)
-        return Cloud(states, boxes, theta_f, theta_b, strangeness, self._score(theta_f, theta_b))
+        loyal = theta_f + self.config.representation.loyalty * strangeness
+        return Cloud(states, boxes, theta_f, theta_b, strangeness, self._score(loyal, theta_b))
 
     def _evidence(self, cloud: Cloud, best: int) -> Evidence:
         """Say what speaks for and against the estimate; beside it, a better aligned box may look more familiar."""
