@@ -31,7 +31,7 @@ from metrack.evaluation.calibration import auroc, expected_calibration_error
 from metrack.evaluation.plan import seed_of
 from metrack.evaluation.sequences import Sequence, development_sequences
 
-NAMES = ("foreground", "template", "scale")
+NAMES = ("foreground", "template", "colour", "scale")
 SHRINKAGE = 1e-3
 
 
@@ -45,7 +45,7 @@ class Run:
 @dataclass(frozen=True)
 class Followed:
     name: str
-    signs: np.ndarray  # (T, 3) what speaks against each estimate, ready for a logistic function
+    signs: np.ndarray  # (T, 4) what speaks against each estimate, ready for a logistic function
     overlap: np.ndarray  # (T,)
     said: np.ndarray  # (T,) the probability the tracker gave with the weights it has now
 
@@ -57,13 +57,15 @@ def follow(run: Run) -> Followed:
     tracker.init(next(pictures), Box(*sequence.truth[0]))
     estimates = [tracker.update(picture) for picture in pictures]
     evidence = [estimate.info.evidence for estimate in estimates]
-    signs = np.array([(np.log(e.foreground + LEAST), np.log(e.template + LEAST), abs(e.scale)) for e in evidence])
+    signs = np.array(
+        [(np.log(e.foreground + LEAST), np.log(e.template + LEAST), e.colour, abs(e.scale)) for e in evidence]
+    )
     overlap = iou([estimate.box.to_xywh() for estimate in estimates], sequence.truth[1:])
     return Followed(sequence.name, signs, overlap, np.array([estimate.score for estimate in estimates]))
 
 
 def fit(runs: list[Followed]) -> tuple[float, np.ndarray]:
-    """Offset and weights ``(3,)`` of the likeliest logistic function that falls with every sign."""
+    """Offset and weights ``(4,)`` of the likeliest logistic function that falls with every sign."""
     signs, right = np.vstack([run.signs for run in runs]), np.concatenate([run.overlap for run in runs]) > 0.5
     share = np.concatenate([np.full(len(run.overlap), 1 / len(run.overlap)) for run in runs])
     share /= share.sum()

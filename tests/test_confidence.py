@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from metrack.confidence import PATIENCE, SETTLING, Presence, probability
 from metrack.estimate import Evidence
 
-SEEN, HIDDEN = Evidence(0.15, 0.1, 0.0), Evidence(1.0, 1.0, 0.0)
+SEEN, HIDDEN = Evidence(0.15, 0.1, 0.05, 0.0), Evidence(1.0, 1.0, 0.5, 0.0)
 error = st.floats(0, 1e6)
 scale = st.floats(-5, 5)
 
@@ -17,9 +17,16 @@ def judged(presence, evidence):
     return [presence.judge(each) for each in evidence]
 
 
-@given(error, error, scale, st.sampled_from(["foreground", "template", "scale"]), st.floats(0, 10))
-def test_more_error_never_means_more_confidence(foreground, template, wandered, what, more):
-    evidence = Evidence(foreground, template, wandered)
+@given(
+    error,
+    error,
+    st.floats(0, 2),
+    scale,
+    st.sampled_from(["foreground", "template", "colour", "scale"]),
+    st.floats(0, 10),
+)
+def test_more_error_never_means_more_confidence(foreground, template, colour, wandered, what, more):
+    evidence = Evidence(foreground, template, colour, wandered)
     value = getattr(evidence, what)
     worse = dataclasses.replace(evidence, **{what: value + math.copysign(more, value)})
     assert 0 <= probability(worse) <= probability(evidence) <= 1
@@ -27,11 +34,11 @@ def test_more_error_never_means_more_confidence(foreground, template, wandered, 
 
 @given(scale)
 def test_shrinking_is_as_doubtful_as_growing(wandered):
-    assert probability(Evidence(0.3, 0.5, wandered)) == probability(Evidence(0.3, 0.5, -wandered))
+    assert probability(Evidence(0.3, 0.5, 0.1, wandered)) == probability(Evidence(0.3, 0.5, 0.1, -wandered))
 
 
 def test_a_steady_target_is_tracked():
-    assert set(judged(Presence(), [SEEN, Evidence(0.2, 0.15, 0.1)] * 30)) == {"tracking"}
+    assert set(judged(Presence(), [SEEN, Evidence(0.2, 0.15, 0.06, 0.1)] * 30)) == {"tracking"}
 
 
 def test_a_jump_is_occluded_then_lost_and_forgiven_when_it_ends():
@@ -45,11 +52,11 @@ def test_a_jump_is_occluded_then_lost_and_forgiven_when_it_ends():
 def test_a_jump_of_something_that_still_looks_like_the_first_frame_is_a_change_of_appearance():
     presence = Presence()
     judged(presence, [SEEN] * 2 * SETTLING)
-    assert presence.judge(Evidence(0.5, 0.3, 0.0)) == "tracking"
+    assert presence.judge(Evidence(0.5, 0.3, 0.06, 0.0)) == "tracking"
 
 
 def test_it_takes_more_to_come_back_than_to_stay():
-    middling = Evidence(0.28, 0.8, 0.0)  # less than twice the usual residual, but quite another template error
+    middling = Evidence(0.28, 0.8, 0.3, 0.0)  # less than twice the usual residual, but quite another look
     staying, coming_back = Presence(), Presence()
     judged(staying, [SEEN] * 2 * SETTLING)
     judged(coming_back, [SEEN] * 2 * SETTLING + [HIDDEN])
@@ -60,7 +67,7 @@ def test_it_takes_more_to_come_back_than_to_stay():
 def test_one_that_was_lost_may_come_back_changed():
     presence = Presence()
     judged(presence, [SEEN] * 2 * SETTLING + [HIDDEN])
-    changed = Evidence(0.3, 0.8, 0.0)
+    changed = Evidence(0.2, 0.6, 0.33, 0.0)
     assert presence.judge(changed) == "occluded"
     judged(presence, [HIDDEN] * PATIENCE)
     assert presence.judge(changed) == "tracking"
@@ -73,9 +80,9 @@ def test_no_judgement_before_a_level_is_known():
 def test_what_is_hidden_does_not_move_the_level():
     presence = Presence()
     judged(presence, [SEEN] * 2 * SETTLING)
-    level = (presence.residual, presence.template)
+    level = (presence.foreground, presence.template, presence.colour)
     judged(presence, [HIDDEN] * 100)
-    assert (presence.residual, presence.template) == level
+    assert (presence.foreground, presence.template, presence.colour) == level
 
 
 def test_saved_fields_rebuild_it():
@@ -87,4 +94,11 @@ def test_saved_fields_rebuild_it():
 
 @pytest.mark.parametrize("value", [0.0, 1e300])
 def test_extremes_stay_finite(value):
-    assert 0 <= probability(Evidence(value, value, 0.0)) <= 1
+    assert 0 <= probability(Evidence(value, value, value, 0.0)) <= 1
+
+
+def test_a_look_alike_in_other_colours_is_not_the_target():
+    presence = Presence()
+    judged(presence, [Evidence(0.4, 0.5, 0.1, 0.0)] * 2 * SETTLING + [Evidence(1.0, 0.7, 0.4, 0.0)])
+    assert presence.judge(Evidence(0.6, 0.55, 0.45, 0.0)) == "occluded"
+    assert presence.judge(Evidence(0.6, 0.55, 0.12, 0.0)) == "tracking"

@@ -1,11 +1,10 @@
 """How sure the tracker is, and whether the target is there.
 
 The evidence of a frame becomes one number: the probability that the estimate overlaps the target by more than half. It
-is a logistic function of three things that get worse when a box goes wrong: what the foreground memory leaves
-unexplained, how far the box looks from the first frame's samples, which are never forgotten, and how far its scale has
-wandered. Weights are such that more of any of them never means more confidence. They were fitted on the development
-sequences by ``python benchmarks/confidence.py``, which also says what each would have been worth on sequences left
-out, and what else was tried.
+is a logistic function of four things that get worse when a box goes wrong: what the foreground memory leaves
+unexplained, how far shape and colours are from those of the first frame, which are never forgotten, and how far the
+scale has wandered. Weights are such that more of any of them never means more confidence. They were fitted on the
+development sequences by ``python benchmarks/confidence.py``, which also says what they are worth on sequences left out.
 
 The state follows with hysteresis. The foreground residual of a followed target settles around a level of its own; while
 it is far above that level and the probability is low, the target is taken to be hidden; when that lasts, to be lost.
@@ -19,11 +18,12 @@ from dataclasses import dataclass
 
 from metrack.estimate import LOST, OCCLUDED, TRACKING, Evidence
 
-OFFSET, FOREGROUND, TEMPLATE, SCALE = -1.22, 1.72, 4.37, 0.88  # benchmarks/confidence.py
+OFFSET, FOREGROUND, TEMPLATE, COLOUR, SCALE = 1.43, 1.41, 2.39, 8.86, 1.06  # benchmarks/confidence.py
 LEAST = 0.01  # of an error, so that its logarithm stays finite
 
 SUSPICIOUS = 2.0  # times the usual residual: from here on the target may be hidden
-FAMILIAR = 1.75  # times the usual residual and template error: up to here it is seen again
+FAMILIAR = 1.75  # times the usual errors: up to here it is seen again
+SAME_COLOUR = 0.05  # colours are no farther apart than this anyway
 UNLIKELY = 0.5  # probability: hidden only below it
 SURE, LIKELY = 0.9, 0.75  # probabilities from which it is seen again, familiar or not; the latter once it was lost
 PATIENCE = 30  # frames hidden before the target counts as lost
@@ -34,20 +34,21 @@ SETTLING = 10  # frames at the start in which no judgement is passed
 def probability(evidence: Evidence) -> float:
     """Return how likely the estimate is to overlap the target by more than half.
 
-    >>> probability(Evidence(0.3, 0.2, 0.0)) > probability(Evidence(0.3, 1.0, 0.0))
+    >>> probability(Evidence(0.3, 0.2, 0.1, 0.0)) > probability(Evidence(0.3, 1.0, 0.1, 0.0))
     True
     """
-    rise = OFFSET - SCALE * abs(evidence.scale)
+    rise = OFFSET - SCALE * abs(evidence.scale) - COLOUR * evidence.colour
     rise -= FOREGROUND * math.log(evidence.foreground + LEAST) + TEMPLATE * math.log(evidence.template + LEAST)
     return 1 / (1 + math.exp(min(max(-rise, -50.0), 50.0)))
 
 
 @dataclass(slots=True)
 class Presence:
-    """The usual residual and template error so far, and for how many frames the target has been hidden."""
+    """The usual errors so far, and for how many frames the target has been hidden."""
 
-    residual: float = 0.0
+    foreground: float = 0.0
     template: float = 0.0
+    colour: float = 0.0
     seen: int = 0
     missing: int = 0
 
@@ -58,9 +59,9 @@ class Presence:
             return OCCLUDED if self.missing <= PATIENCE else LOST
         self.missing = 0
         self.seen += 1
-        weight = 1 / min(self.seen, MEMORY)
-        self.residual += weight * (evidence.foreground - self.residual)
-        self.template += weight * (evidence.template - self.template)
+        for name in ("foreground", "template", "colour"):
+            usual = getattr(self, name)
+            setattr(self, name, usual + (getattr(evidence, name) - usual) / min(self.seen, MEMORY))
         return TRACKING
 
     def _is_hidden(self, evidence: Evidence) -> bool:
@@ -68,10 +69,14 @@ class Presence:
         if self.seen < SETTLING:
             return False
         if not self.missing:
-            return evidence.foreground > SUSPICIOUS * self.residual and probability(evidence) < UNLIKELY
+            return evidence.foreground > SUSPICIOUS * self.foreground and probability(evidence) < UNLIKELY
         if probability(evidence) > (LIKELY if self.missing > PATIENCE else SURE):
             return False
-        return evidence.foreground > FAMILIAR * self.residual or evidence.template > FAMILIAR * self.template
+        return (
+            evidence.foreground > FAMILIAR * self.foreground
+            or evidence.template > FAMILIAR * self.template
+            or evidence.colour > FAMILIAR * max(self.colour, SAME_COLOUR)
+        )
 
     def to_dict(self) -> dict[str, float]:
         """Return the fields, for saving."""

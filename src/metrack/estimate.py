@@ -18,11 +18,13 @@ class Evidence:
     """What a frame says for and against its estimate.
 
     ``foreground`` is the residual against the foreground memory and ``template`` the distance to the nearest sample of
-    the first frame, both in units of the energy of a descriptor; ``scale`` is the log-scale relative to the first box.
+    the first frame, both in units of the energy of a descriptor; ``colour`` is the squared distance of its colours to
+    those of the first box, from 0 to 2; ``scale`` is the log-scale relative to the first box.
     """
 
     foreground: float
     template: float
+    colour: float
     scale: float
 
 

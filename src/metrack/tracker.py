@@ -19,6 +19,7 @@ from metrack.checks import Frame, check_box, check_frame, check_seed
 from metrack.confidence import PATIENCE, Presence, probability
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
+from metrack.features.colour import colours_of
 from metrack.features.extractor import Extractor, View
 from metrack.identity import Gallery, Identifier
 from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
@@ -68,6 +69,7 @@ class Tracker:
         self._bounds = Bounds.around(first, frame.shape)
         self._survivors: States = np.tile(self._bounds.to_state(first), (self.config.motion.explorers, 1))
         self._box = self._last_seen = first
+        self._colours = colours_of(frame, first)
         self._frame = 0
         self._unseen = 0  # frames since the cloud last followed an observation
         self._presence = Presence()
@@ -97,7 +99,7 @@ class Tracker:
             watch.lap("score")
             best, weights = cloud.best, cloud.weights(motion.sharpness)
             self._box = Box(*cloud.boxes[best].tolist())
-            evidence = self._evidence(cloud, best)
+            evidence = self._evidence(frame, cloud, best)
             state = self._presence.judge(evidence)
             watch.lap("estimate")
             if state != TRACKING and self.config.memory.learn_when == "tracking":
@@ -142,12 +144,14 @@ class Tracker:
         loyal = theta_f + self.config.representation.loyalty * strangeness
         return Cloud(states, boxes, theta_f, theta_b, strangeness, self._score(loyal, theta_b))
 
-    def _evidence(self, cloud: Cloud, best: int) -> Evidence:
+    def _evidence(self, frame: Frame, cloud: Cloud, best: int) -> Evidence:
         """Say what speaks for and against the estimate; beside it, a better aligned box may look more familiar."""
         energy = self.config.features.energy
         beside = iou(cloud.boxes, cloud.boxes[best : best + 1]) > 0.5
         template = float(cloud.strangeness[beside].min(initial=cloud.strangeness[best]))
-        return Evidence(float(cloud.theta_f[best]) / energy, template / energy, float(cloud.states[best, 2]))
+        gap = colours_of(frame, self._box) - self._colours
+        colour, scale = float(gap @ gap), float(cloud.states[best, 2])
+        return Evidence(float(cloud.theta_f[best]) / energy, template / energy, colour, scale)
 
     def _search(self, frame: Frame, view: View) -> tuple[States, View]:
         """Look for the target beyond its last place; return the most familiar candidates and the view that has them."""
@@ -240,7 +244,9 @@ class Tracker:
             "presence": self._presence.to_dict(),
             "identifier": None if self._identifier is None else self._identifier.to_dict(),
         }
-        state_file.write(Path(path), meta, {"survivors": self._survivors, **self._appearance.to_arrays()})
+        state_file.write(
+            Path(path), meta, {"survivors": self._survivors, "colours": self._colours, **self._appearance.to_arrays()}
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
@@ -264,7 +270,7 @@ class Tracker:
         self._box, self._last_seen = Box(*meta["box"]), Box(*meta["last_seen"])
         self._frame, self._unseen = meta["frame"], meta["unseen"]
         self._presence = Presence(**meta["presence"])
-        self._survivors = arrays["survivors"]
+        self._survivors, self._colours = arrays["survivors"], arrays["colours"]
         self._appearance = Appearance(self.config, self._extractor.dimension)
         with one_blas_thread():
             self._appearance.restore(arrays)

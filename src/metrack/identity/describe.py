@@ -1,6 +1,6 @@
 """From a box on a frame, or a crop, to the descriptor by which people are told apart.
 
-What is in the box is brought to a normal size and described by what it wears (:mod:`metrack.identity.colour`) and, with
+What is in the box is brought to a normal size and described by what it wears (:mod:`metrack.features.colour`) and, with
 less weight, by its shape (the tracker's HOG). A box is taken to whole pixels and nothing around it is seen, so that a
 box on a frame and the same pixels saved as a crop are described alike.
 """
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from metrack.box import Box
 from metrack.checks import SMALLEST_SIDE, Frame, check_box, check_frame
-from metrack.features import hog
+from metrack.features import colour, hog
 from metrack.features.window import Window, cut_window
-from metrack.identity import colour
 
 SIZE = 64.0  # side in pixels (geometric mean) to which a target is brought
 SHAPE_SHARE = 0.1  # of the squared length of a descriptor

@@ -13,6 +13,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from metrack.box import Box
+from metrack.checks import Frame
+
+SAMPLED = (36, 12)  # rows and columns of pixels by which a box on a frame is judged
 STRIPS = 12
 BINS = (3, 5, 5)  # lightness, green to red, blue to yellow
 REACH = 60.0  # of the two colour axes on either side of grey; what lies beyond counts in the last bin
@@ -45,6 +49,16 @@ def to_lab(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     x, y, z = np.moveaxis(root, -1, 0)
     lab: NDArray[np.float32] = np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
     return lab
+
+
+def colours_of(frame: Frame, box: Box) -> NDArray[np.float32]:
+    """Describe a box on a frame by the colours of a grid of its pixels; what lies outside counts as the border."""
+    rows, columns = (
+        np.clip(np.floor(start + (np.arange(count) + 0.5) / count * length), 0, end - 1).astype(np.intp)
+        for start, length, end, count in zip((box.y, box.x), (box.h, box.w), frame.shape, SAMPLED, strict=False)
+    )
+    picture = frame[rows[:, None], columns]
+    return strips_of_colour(picture if picture.ndim == 3 else np.repeat(picture[:, :, None], 3, axis=2))
 
 
 def strips_of_colour(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
