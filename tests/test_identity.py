@@ -9,11 +9,11 @@ from PIL import Image as Pillow
 
 from metrack.box import Box
 from metrack.evaluation.sequences import data_folder
+from metrack.features import colour
 from metrack.frames.formats import Record
 from metrack.identity import (
     Gallery,
     Identifier,
-    colour,
     confident_views,
     cumulative,
     describe,

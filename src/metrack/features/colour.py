@@ -9,6 +9,8 @@ would leave the tint of the camera.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -38,16 +40,28 @@ def linear_light() -> NDArray[np.float64]:
     return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
+NEUTRAL = np.array([MEDIUM, 0.0, 0.0], np.float32)
+LOWEST = np.array([0.0, -REACH, -REACH], np.float32)
+LAST_BIN = np.array(BINS, np.float32) - 1
+PER_UNIT = LAST_BIN / np.array([100.0, 2 * REACH, 2 * REACH], np.float32)
 LINEAR = linear_light().astype(np.float32)
 TO_RELATIVE = (TO_XYZ / np.array(WHITE)[:, None]).astype(np.float32)
 
 
+@njit(cache=True)
 def to_lab(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Turn RGB pixels ``(h, w, 3)`` into L in [0, 100], a and b around 0."""
-    relative = LINEAR[picture] @ TO_RELATIVE.T
-    root = np.where(relative > SMALLEST_CUBE, np.cbrt(relative), relative * np.float32(841 / 108) + np.float32(4 / 29))
-    x, y, z = np.moveaxis(root, -1, 0)
-    lab: NDArray[np.float32] = np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
+    lab = np.empty(picture.shape, np.float32)
+    root = np.empty(3, np.float32)
+    for i in range(picture.shape[0]):
+        for j in range(picture.shape[1]):
+            red, green, blue = LINEAR[picture[i, j, 0]], LINEAR[picture[i, j, 1]], LINEAR[picture[i, j, 2]]
+            for k in range(3):
+                light = TO_RELATIVE[k, 0] * red + TO_RELATIVE[k, 1] * green + TO_RELATIVE[k, 2] * blue
+                root[k] = np.cbrt(light) if light > SMALLEST_CUBE else light * (841 / 108) + 4 / 29
+            lab[i, j, 0] = 116 * root[1] - 16
+            lab[i, j, 1] = 500 * (root[0] - root[1])
+            lab[i, j, 2] = 200 * (root[1] - root[2])
     return lab
 
 
@@ -66,22 +80,25 @@ def strips_of_colour(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
 
     The square root of a histogram is taken: it makes plain distances compare shares rather than amounts.
     """
-    columns = (np.arange(picture.shape[1]) + 0.5) / picture.shape[1]
-    weights = np.exp(-0.5 * np.square((columns - 0.5) / MIDDLE)).astype(np.float32)
+    weights = _column_weights(picture.shape[1])
     lab = to_lab(picture)
-    mean = np.average(lab.mean(axis=0), axis=0, weights=weights)
-    lab -= np.float32(TINT_REMOVED) * (mean - np.array([MEDIUM, 0.0, 0.0], np.float32))
+    mean = weights @ lab.sum(axis=0) / (weights.sum() * len(lab))
+    lab -= np.float32(TINT_REMOVED) * (mean - NEUTRAL)
     counted = _count(_positions(lab), weights, STRIPS, BINS)
     shares = np.sqrt(counted / counted.sum(axis=1, keepdims=True))
     descriptor: NDArray[np.float32] = (shares / np.sqrt(np.float32(STRIPS))).ravel()
     return descriptor
 
 
+@cache
+def _column_weights(count: int) -> NDArray[np.float32]:
+    columns = (np.arange(count) + 0.5) / count
+    return np.exp(-0.5 * np.square((columns - 0.5) / MIDDLE)).astype(np.float32)
+
+
 def _positions(lab: NDArray[np.float32]) -> NDArray[np.float32]:
     """Where pixels lie between the centres of the first and the last bin: ``(h, w, 3)`` in [0, bins - 1]."""
-    low, high = np.array([0.0, -REACH, -REACH], np.float32), np.array([100.0, REACH, REACH], np.float32)
-    share = np.clip((lab - low) / (high - low), 0.0, 1.0)
-    positions: NDArray[np.float32] = share * (np.array(BINS, np.float32) - 1)
+    positions: NDArray[np.float32] = np.minimum(np.maximum((lab - LOWEST) * PER_UNIT, 0.0), LAST_BIN)
     return positions
 
 
