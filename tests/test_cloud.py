@@ -9,7 +9,7 @@ from metrack.motion.cloud import Cloud
 def cloud(scores):
     scores = np.asarray(scores, float)
     n = len(scores)
-    return Cloud(np.zeros((n, 3)), np.zeros((n, 4)), np.zeros(n, "f4"), np.zeros(n, "f4"), scores)
+    return Cloud(np.zeros((n, 3)), np.zeros((n, 4)), np.zeros(n, "f4"), np.zeros(n, "f4"), np.zeros(n), scores)
 
 
 def test_weights_are_powers_of_the_score():
