@@ -106,7 +106,7 @@ def test_a_dataset_that_is_none_is_one_sentence(tmp_path, capsys):
 
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(tmp_path):
     out = tmp_path / "out"
-    options = ["--tracker", FEW, "--sequences", "balloon-calm,balloon-twin", "--repetitions", "4", "--processes", "1"]
+    options = ["--tracker", FEW, "--sequences", "balloon-calm", "--repetitions", "4", "--processes", "1"]
     command = [sys.executable, "-m", "metrack", "evaluate", "builtin", "-o", str(out), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     while not list(out.glob("ope/few/*_00?.txt")) and process.poll() is None:
@@ -116,10 +116,10 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(tmp_path):
     assert process.returncode == 2, printed
     assert "the same command goes on" in printed
     finished = {path: path.read_bytes() for path in out.glob("ope/few/*_00?.txt")}
-    assert 0 < len(finished) < 8
+    assert 0 < len(finished) < 4
     assert json.loads((out / "summary.json").read_text())["status"] == "interrupted"
     assert subprocess.run(command, capture_output=True, timeout=120).returncode == 0
-    assert len(list(out.glob("ope/few/*_00?.txt"))) == 8
+    assert len(list(out.glob("ope/few/*_00?.txt"))) == 4
     assert all(path.read_bytes() == text for path, text in finished.items())
 
 

@@ -169,6 +169,7 @@ def test_a_cluster_of_our_own(tmp_path, sequences):
 
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, sequences, monkeypatch):
+    monkeypatch.setattr("metrack.evaluation.crew.ANSWER_WITHIN", 1.0)
     with pytest.raises(ValueError, match=r"--cluster must be local or the address of a scheduler that answers, got"):
         run(["static"], sequences[:1], tmp_path, ClusterCrew("tcp://127.0.0.1:9"))
 

@@ -22,6 +22,7 @@ from metrack.evaluation.perform import perform
 from metrack.evaluation.plan import Run
 
 MOST_DEATHS = 3
+ANSWER_WITHIN = 10.0  # seconds, of a scheduler
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 Finished = Iterator[tuple[Run, Outcome]]
@@ -115,7 +116,7 @@ class ClusterCrew:
                 yield client
             return
         try:
-            client = self._distributed.Client(self.address, timeout="10s")
+            client = self._distributed.Client(self.address, timeout=ANSWER_WITHIN)
         except (OSError, ValueError) as error:
             wanted = "--cluster must be local or the address of a scheduler that answers"
             reason = str(error) or type(error).__name__
