@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from metrack.box import Box
 from metrack.motion.random_walk import Bounds
-from metrack.motion.search import SCALE_REACH, scatter, search_region
+from metrack.motion.search import SCALE_REACH, scatter, search_region, window_of
 
 BOUNDS = Bounds(20, 30, 320, 240)
 
@@ -27,6 +27,25 @@ def test_the_region_never_leaves_the_frame(x, y, unseen):
     assert top >= 0
     assert right <= max(left + 1, 320)
     assert bottom <= max(top + 1, 240)
+
+
+@given(st.floats(1, 1e6), st.integers(0, 1000))
+def test_no_more_is_searched_in_a_frame_than_allowed_and_all_of_it_in_time(most, number):
+    region = Box(10, 20, 300, 200)
+    window = window_of(np.random.default_rng(number), region, most)
+    assert window.area <= min(most, region.area) * (1 + 1e-9)
+    assert region.grow(1e-6, 1e-6).contains(window)
+    if most >= region.area:
+        np.testing.assert_allclose(window.to_xywh(), region.to_xywh(), atol=1e-9)
+
+
+def test_parts_of_a_large_region_are_searched_in_turn(seed):
+    rng = np.random.default_rng(seed)
+    seen = np.zeros((20, 30), bool)
+    for _ in range(60):
+        x, y, w, h = window_of(rng, Box(0, 0, 300, 200), 15_000).to_xywh()
+        seen[int(y / 10) + 1 : int((y + h) / 10), int(x / 10) + 1 : int((x + w) / 10)] = True
+    assert seen[3:-3, 3:-3].all()
 
 
 @pytest.mark.parametrize("count", [1, 7, 600])

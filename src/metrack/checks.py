@@ -66,6 +66,15 @@ def check_box(box: object, frame_shape: Sequence[int]) -> Box:
     return Box(x, y, w, h)
 
 
+def is_usable(box: Box, frame_shape: Sequence[int]) -> bool:
+    """Whether a box marks a usable region of a frame of that shape."""
+    try:
+        check_box(box, frame_shape)
+    except ValueError:
+        return False
+    return True
+
+
 def check_seed(seed: object) -> int:
     """Return ``seed`` if it is a whole number from which randomness can follow."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:

@@ -15,7 +15,7 @@ from metrack import state_file
 from metrack.appearance import Appearance, Lesson
 from metrack.arrays import Floats
 from metrack.box import Box, bounding, iou
-from metrack.checks import Frame, check_box, check_frame, check_seed
+from metrack.checks import Frame, check_box, check_frame, check_seed, is_usable
 from metrack.confidence import PATIENCE, Presence, probability
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
@@ -27,7 +27,7 @@ from metrack.metric.schedule import due
 from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States, step
 from metrack.motion.resampling import effective_size, systematic
-from metrack.motion.search import scatter, search_region
+from metrack.motion.search import MOST_PIXELS, scatter, search_region, window_of
 from metrack.representation.metric_weighted import score
 from metrack.stopwatch import Stopwatch
 from metrack.threads import one_blas_thread
@@ -91,8 +91,7 @@ class Tracker:
             explored = self._move(self._survivors, widen=math.sqrt(1 + min(self._unseen, PATIENCE)))
             view = self._look(frame, self._bounds.to_boxes(explored))
             if self._unseen > PATIENCE and self.config.search.candidates:
-                found, view = self._search(frame, view)
-                explored = np.vstack([explored, found])
+                explored, view = self._search(frame, explored)
             watch.lap("look")
             cloud = self._observe(view, explored)
             cloud += self._observe(view, self._refine(cloud))
@@ -116,7 +115,10 @@ class Tracker:
         return Estimate(self._box, sure, state, self._info(cloud, weights, evidence, watch), identity)
 
     def _identify(self, frame: Frame, sure: float) -> Identity | None:
-        return None if self._identifier is None else self._identifier.identify(frame, self._box, sure)
+        """Say who it is, where there is a gallery and enough of the target in the frame."""
+        if self._identifier is None or not is_usable(self._box, frame.shape):
+            return None
+        return self._identifier.identify(frame, self._box, sure)
 
     def score(self, frame: Frame, boxes: Floats, *, metric: bool = True) -> NDArray[np.float64]:
         """Score boxes ``(N, 4)`` of a frame by what is remembered, and change nothing.
@@ -129,11 +131,13 @@ class Tracker:
         with one_blas_thread():
             view = self._extractor.look(frame, bounding(boxes), self._zoom)
             appearance = self._appearance if metric else self._appearance.without_metric()
-            return self._score(*appearance.energies(view.describe(boxes)))
+            descriptors = view.describe(boxes)
+            return self._score(*appearance.energies(descriptors), self._appearance.strangeness(descriptors))
 
-    def _score(self, theta_f: Floats, theta_b: Floats) -> NDArray[np.float64]:
+    def _score(self, theta_f: Floats, theta_b: Floats, strangeness: Floats) -> NDArray[np.float64]:
         settings = self.config.representation
-        return score(theta_f, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
+        loyal = theta_f + settings.loyalty * strangeness
+        return score(loyal, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
 
     def _observe(self, view: View, states: States) -> Cloud:
         """Look at states: how well they are explained by foreground and background, and their score."""
@@ -141,8 +145,7 @@ class Tracker:
         descriptors = view.describe(boxes)
         theta_f, theta_b = self._appearance.energies(descriptors)
         strangeness = self._appearance.strangeness(descriptors)
-        loyal = theta_f + self.config.representation.loyalty * strangeness
-        return Cloud(states, boxes, theta_f, theta_b, strangeness, self._score(loyal, theta_b))
+        return Cloud(states, boxes, theta_f, theta_b, strangeness, self._score(theta_f, theta_b, strangeness))
 
     def _evidence(self, frame: Frame, cloud: Cloud, best: int) -> Evidence:
         """Say what speaks for and against the estimate; beside it, a better aligned box may look more familiar."""
@@ -153,16 +156,27 @@ class Tracker:
         colour, scale = float(gap @ gap), float(cloud.states[best, 2])
         return Evidence(float(cloud.theta_f[best]) / energy, template / energy, colour, scale)
 
-    def _search(self, frame: Frame, view: View) -> tuple[States, View]:
-        """Look for the target beyond its last place; return the most familiar candidates and the view that has them."""
+    def _search(self, frame: Frame, explored: States) -> tuple[States, View]:
+        """Look for the target beyond its last place; return the most familiar candidates and the view that has them.
+
+        Particles that the view does not cover are left out.
+        """
+        zoom, search = self._zoom, self.config.search
         region = search_region(self._last_seen, self._unseen - PATIENCE, self._bounds)
+        window = window_of(self._rng, region, MOST_PIXELS / zoom**2)
         log_scale = float(self._survivors[:, 2].mean())
-        states = scatter(self._rng, self.config.search.candidates, region, log_scale, self._bounds)
+        states = scatter(self._rng, search.candidates, window, log_scale, self._bounds)
         boxes = self._bounds.to_boxes(states)
-        if not view.covers(boxes):
-            view = self._extractor.look(frame, bounding(np.vstack([boxes, [view.region.to_xywh()]])), view.zoom)
-        strangeness = self._appearance.strangeness(view.describe(boxes))
-        return states[np.argsort(strangeness)[: self.config.search.kept]], view
+        view = self._extractor.look(frame, bounding(boxes).grow(self._refining, self._refining), zoom)
+        familiar = np.argsort(self._appearance.strangeness(view.describe(boxes)))[: search.kept]
+        covered = [view.covers(box[None]) for box in self._bounds.to_boxes(explored)]
+        return np.vstack([states[familiar], explored[covered]]), view
+
+    @property
+    def _refining(self) -> float:
+        """How far refined particles lie from their parents at most, in pixels, but for rare ones."""
+        motion = self.config.motion
+        return 3 * motion.shift_std / self._zoom / motion.refinement
 
     def _refine(self, cloud: Cloud) -> States:
         """Draw the rest of the particles around the promising ones, with shorter steps."""
@@ -204,10 +218,9 @@ class Tracker:
 
     def _look(self, frame: Frame, boxes: Floats) -> View:
         """Prepare the part of the frame that holds the boxes, those that refine them and, most likely, all to learn."""
-        memory, motion, zoom = self.config.memory, self.config.motion, self._zoom
-        usual_step = motion.shift_std / zoom
-        refined = bounding(boxes).grow(3 * usual_step / motion.refinement, 3 * usual_step / motion.refinement)
-        margin = memory.positive_radius + usual_step
+        memory, zoom = self.config.memory, self._zoom
+        refined = bounding(boxes).grow(self._refining, self._refining)
+        margin = memory.positive_radius + self.config.motion.shift_std / zoom
         reach = max(memory.reach, self.config.ranking.reach)
         learned = self._box.grow(self._box.w * reach + margin, self._box.h * reach + margin)
         region = bounding(np.array([refined.to_xywh(), learned.to_xywh()]))

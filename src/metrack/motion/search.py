@@ -15,6 +15,7 @@ from metrack.motion.random_walk import Bounds, States
 
 DOUBLES_EVERY = 3  # frames
 SCALE_REACH = 0.25  # log-scale a target may have changed by meanwhile
+MOST_PIXELS = 400_000  # searched in one frame, counted with the target at its normal size
 
 
 def search_region(last: Box, searched: int, bounds: Bounds) -> Box:
@@ -28,6 +29,13 @@ def search_region(last: Box, searched: int, bounds: Bounds) -> Box:
     left, top = max(left, 0.0), max(top, 0.0)
     right, bottom = min(right, bounds.frame_width), min(bottom, bounds.frame_height)
     return Box(left, top, max(right - left, 1.0), max(bottom - top, 1.0))
+
+
+def window_of(rng: np.random.Generator, region: Box, most: float) -> Box:
+    """Return the region or, where its area exceeds ``most``, a random part of the same shape."""
+    share = min(math.sqrt(most / region.area), 1.0)
+    w, h = region.w * share, region.h * share
+    return Box(region.x + rng.random() * (region.w - w), region.y + rng.random() * (region.h - h), w, h)
 
 
 def scatter(rng: np.random.Generator, count: int, region: Box, log_scale: float, bounds: Bounds) -> States:
