@@ -451,3 +451,11 @@ def test_a_lost_target_is_searched_for_in_the_whole_frame(clip, seed):
     overlaps = [e.box.iou(Box(truth.x - 150, truth.y + 60, truth.w, truth.h)) for e in found]
     assert max(overlaps) > 0.5
     assert found[-1].state == "tracking"
+
+
+def test_a_view_says_which_boxes_it_covers(clip):
+    view = started(clip)._extractor.look(clip[0], Box(50, 40, 100, 80), 1.0)
+    boxes = np.array([[50, 40, 100, 80], [49.9, 50, 20, 20], [60, 50, 20, 70.1], [60, 50, 20, 20.0]])
+    np.testing.assert_array_equal(view.covered(boxes), [True, False, False, True])
+    assert view.covers(boxes[[0, 3]])
+    assert not view.covers(boxes)

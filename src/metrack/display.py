@@ -148,6 +148,7 @@ def demo_table(summary: dict[str, Any], verdict: Verdict, out: Path) -> Table:
     folder = escape(str(out))
     table.add_row("watch", f"{folder}/tracked.mp4")
     table.add_row("look", f"{folder}/contact.png  (white: the truth)")
+    table.add_row("events", f"{folder}/events.jsonl  (hidden, seen again)")
     table.add_row("boxes", f"{folder}/boxes.csv, truth in {folder}/truth.csv")
     table.add_row("again", f"metrack track {folder}/clip.mp4 --box {x},{y},{w},{h} -o out")
     return table

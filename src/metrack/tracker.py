@@ -169,7 +169,7 @@ class Tracker:
         boxes = self._bounds.to_boxes(states)
         view = self._extractor.look(frame, bounding(boxes).grow(self._refining, self._refining), zoom)
         familiar = np.argsort(self._appearance.strangeness(view.describe(boxes)))[: search.kept]
-        covered = [view.covers(box[None]) for box in self._bounds.to_boxes(explored)]
+        covered = view.covered(self._bounds.to_boxes(explored))
         return np.vstack([states[familiar], explored[covered]]), view
 
     @property

@@ -31,6 +31,12 @@ class View:
         """Whether the whole of every box lies in the part looked at."""
         return self.region.contains(bounding(boxes))
 
+    def covered(self, boxes: Floats) -> NDArray[np.bool_]:
+        """Which boxes lie wholly in the part looked at ``(N,)``."""
+        left, top, right, bottom = self.region.to_xyxy()
+        low, high = boxes[:, :2], boxes[:, :2] + boxes[:, 2:]
+        return np.asarray(((low >= (left, top)) & (high <= (right, bottom))).all(axis=1))
+
 
 class Extractor:
     """The descriptor a configuration asks for."""
