@@ -100,7 +100,7 @@ def test_a_dataset_that_is_none_is_one_sentence(tmp_path, capsys):
     assert run(["evaluate", str(tmp_path / "nothing"), "-o", str(tmp_path / "out")]) == 1
     assert "nothing" in capsys.readouterr().err
     assert run(["report", str(tmp_path)]) == 1
-    assert "RESULTS must be a folder made by metrack evaluate" in capsys.readouterr().err
+    assert "RESULTS must be a folder made by metrack track, demo or evaluate" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

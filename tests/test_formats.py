@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrack.box import Box
+from metrack.estimate import Evidence
 from metrack.frames.formats import (
     Record,
     from_json_line,
@@ -33,6 +34,9 @@ records = st.builds(
     box=boxes,
     score=st.floats(0, 1),
     state=st.sampled_from(["tracking", "occluded", "lost"]),
+    identity=st.none() | st.text(max_size=9),
+    evidence=st.none() | st.builds(Evidence, numbers, numbers, numbers, numbers),
+    distances=st.none() | st.lists(numbers, max_size=3).map(tuple),
 )
 HALF = 0.5e-3 + 1e-9  # a thousandth, rounded
 

@@ -5,17 +5,15 @@ import csv
 import io
 import json
 import math
-import os
 import re
-import shutil
 import sys
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from browsing import needed, opened_page
 from metrack.evaluation.by_frame import absent
 from metrack.evaluation.entrants import parse_entrants
 from metrack.evaluation.judged import FIGURES, Comparison, Judged, Standing, judge
@@ -33,20 +31,6 @@ from metrack.evaluation.tables import sequence_rows, summary_rows, to_csv, to_js
 
 NAMES = ("balloon-calm", "balloon-trip")
 HOSTILE = "<img src=x onerror=alert(1)> & 50%_$"
-
-
-def missing(what):
-    """Leave out what cannot be tested here, but not where everything has to be."""
-    if os.environ.get("CI") or os.environ.get("METRACK_NO_SKIP") == "1":
-        pytest.fail(what)
-    pytest.skip(what)
-
-
-def needed(module):
-    try:
-        return import_module(module)
-    except ImportError:
-        return missing(f"{module} is not here")
 
 
 class Here:
@@ -244,28 +228,11 @@ def test_boxes_are_drawn_where_they_are_on_smaller_frames(tmp_path):
         assert (image[100, 210:250].min(axis=-1) > 150).all() == (number != 4)  # the truth, where there is one
 
 
-def browser():
-    found = [path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))]
-    return found[0] if found else missing("neither chromium, chromium-browser nor google-chrome is here")
-
-
 @pytest.fixture(scope="module")
 def opened(report):
-    """The page in a browser without a screen, and everything it asked for or complained about."""
-    playwright = needed("playwright.sync_api")
-    program = browser()
-    with playwright.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        tab = chromium.new_page(viewport={"width": 1280, "height": 900})
-        asked_for, complaints = [], []
-        tab.on("request", lambda request: asked_for.append(request.url))
-        tab.on("console", lambda message: complaints.append(message.text))
-        tab.on("pageerror", lambda error: complaints.append(str(error)))
-        tab.on("dialog", lambda dialog: (complaints.append("a dialog"), dialog.dismiss()))
-        tab.goto(report.as_uri())
+    with opened_page(report) as (tab, asked_for, complaints):
         tab.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
         yield tab, asked_for, complaints
-        chromium.close()
 
 
 @pytest.fixture

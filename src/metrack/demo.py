@@ -17,6 +17,7 @@ from metrack.frames.draw import text_size, write_text
 from metrack.frames.formats import Record, read_jsonl
 from metrack.job import Halt, Job, Progress, follow
 from metrack.results import TRAJECTORY, check_folder, claim_folder
+from metrack.run_report import write_page
 from metrack.synth import Clip, builtin_clip
 
 WHITE = (255, 255, 255)
@@ -56,6 +57,7 @@ def run_demo(
     summary = follow(job, out, watch=watch, halt=halt)
     records = read_jsonl(out / TRAJECTORY)
     Pillow.fromarray(contact_sheet(clip, records)).save(out / "contact.png")
+    write_page(out)
     return summary, judge(clip, records)
 
 

@@ -55,7 +55,7 @@ Show = Annotated[
 def evaluate(
     dataset: Annotated[
         str,
-        typer.Argument(metavar="DATASET", help="Folder of sequences with truth, a video with a box file, or builtin."),
+        typer.Argument(metavar="DATASET", help="Folder of sequences with truth, video with boxes, builtin or hard."),
     ],
     tracker: Annotated[
         list[str] | None,
@@ -88,13 +88,13 @@ def evaluate(
     from metrack.evaluation.plan import RunProtocol
     from metrack.evaluation.run import Asked
     from metrack.evaluation.run import evaluate as make_runs
-    from metrack.evaluation.sequences import BUILTIN, read_sequences
+    from metrack.evaluation.sequences import is_painted, read_sequences
 
     others = _others(results, published, show)
     entrants = parse_entrants(tracker or ["default"])
     crew = _crew(processes, cluster)
     how = RunProtocol(protocol, repetitions, seed, starts)
-    data = dataset if dataset == BUILTIN else str(Path(dataset).absolute())
+    data = dataset if is_painted(dataset) else str(Path(dataset).absolute())
     with Steps(console) as steps:
         steps.say("reading the sequences")
         chosen = read_sequences(data, _split(sequences), layout)
@@ -107,16 +107,24 @@ def evaluate(
 
 @app.command(rich_help_panel=PANEL)
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder made by metrack evaluate.")],
+    folder: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder made by metrack track, demo or evaluate.")],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Folder for the page and tables.", show_default="RESULTS")
+        Path | None, typer.Option("-o", "--out", help="Folder for what is written.", show_default="RESULTS")
     ] = None,
     results: Results = None,
     published: PublishedFile = None,
     show: Show = None,
 ) -> None:
-    """Write the page and the tables of finished results again, with others beside them if wanted."""
-    _report(folder, out or folder, _others(results, published, show))
+    """Write the page of finished results, and beside it the pictures of a run or the tables of an evaluation."""
+    from metrack.run_report import is_run
+
+    if not is_run(folder):
+        _check_evaluation(folder)
+        _report(folder, out or folder, _others(results, published, show))
+    elif results or published or show:
+        raise ValueError(f"--results, --published and --show are for evaluations, but {str(folder)!r} is one run")
+    else:
+        _report_run(folder, out or folder)
 
 
 @app.command(rich_help_panel=PANEL)
@@ -134,6 +142,7 @@ def reproduce(
     cluster: Cluster = None,
 ) -> None:
     """Make a table or figure of the paper again, its printed numbers beside ours where the sequence is the same."""
+    from metrack.evaluation.sequences import is_painted
     from metrack.experiments.registry import EXPERIMENTS, look_up
     from metrack.experiments.reproduce import reproduce as make
 
@@ -142,7 +151,7 @@ def reproduce(
             console.print(f"[cyan]{each.id:24}[/] {escape(each.question)} ({escape(each.shows)})")
         return
     ids = list(EXPERIMENTS) if experiment == "all" else [look_up(experiment).id]
-    source = data if data == "builtin" else str(Path(data).absolute())
+    source = data if is_painted(data) else str(Path(data).absolute())
     with Steps(console) as steps, _kept(out):
         findings = make(
             ids,
@@ -160,6 +169,22 @@ def reproduce(
     for finding in findings:
         if finding.error:
             raise ValueError(f"the experiment {finding.id} could not be made: {finding.error}")
+
+
+def _check_evaluation(folder: Path) -> None:
+    from metrack.evaluation.run import ASKED
+    from metrack.run_report.reading import WANTED
+
+    if not (folder / ASKED).is_file():
+        raise ValueError(f"{WANTED}, but {str(folder)!r} is none of these")
+
+
+def _report_run(folder: Path, out: Path) -> None:
+    from metrack.run_report import write_report
+
+    page, *pictures = write_report(folder, out)
+    console.print(f"look at {escape(str(page))}", soft_wrap=True)
+    console.print(f"pictures: {escape(', '.join(map(str, pictures)))}", soft_wrap=True)
 
 
 def _report(folder: Path, out: Path, others: Others) -> None:

@@ -44,15 +44,15 @@ class Column:
     note: str = ""
 
 
-def page(title: str, sections: Sequence[Section], *, intro: str = "", footer: str = "") -> str:
-    """Return the whole file; ``intro`` is text, ``footer`` HTML."""
+def page(title: str, sections: Sequence[Section], *, intro: str = "", footer: str = "", style: str = "") -> str:
+    """Return the whole file; ``intro`` is text, ``footer`` HTML, ``style`` CSS beyond that of all pages."""
     contents = "".join(f'<a href="#{each.anchor}">{escape(each.title)}</a>' for each in sections)
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-            f"<title>{escape(title)}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>",
+            f"<title>{escape(title)}</title>\n<style>\n{_asset('page.css')}{style}</style>\n</head>\n<body>",
             f"<header>\n<h1>{escape(title)}</h1>\n{_paragraph(intro)}",
             f'<nav aria-label="Contents">{contents}</nav>\n</header>\n<main>',
             *(_section(each) for each in sections),

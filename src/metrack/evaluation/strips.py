@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Iterator, Mapping
 from html import escape
 
 import numpy as np
-from PIL import Image as Pillow
 
 from metrack.box import Box
 from metrack.checks import Frame
@@ -16,9 +13,10 @@ from metrack.evaluation.judged import Judged
 from metrack.evaluation.pictures import ImagePictures, Pictures
 from metrack.evaluation.sequences import Sequence
 from metrack.frames.base import Image
-from metrack.frames.draw import Mark, draw
+from metrack.frames.draw import Mark, draw, from_hex
+from metrack.frames.thumbnail import data_uri, shrunk
 
-COUNT, WIDTH, QUALITY = 6, 320, 80
+COUNT, WIDTH = 6, 320
 WHITE = (255, 255, 255)
 
 
@@ -30,7 +28,7 @@ def strip_html(sequence: Sequence, runs: Mapping[str, Judged], colours: Mapping[
     first = min((run.start for run in runs.values()), default=0)
     chosen = np.unique(np.linspace(first, len(sequence) - 1, COUNT).round().astype(int)).tolist()
     shots = [
-        f'<figure><img src="{_data_uri(_tile(sequence, index, frame, runs, colours))}" decoding="async" '
+        f'<figure><img src="{data_uri(_tile(sequence, index, frame, runs, colours))}" decoding="async" '
         f'alt="Frame {index} of {escape(sequence.name)}: boxes of {escape(_names(runs))}, and the truth">'
         f"<figcaption>frame {index}</figcaption></figure>"
         for index, frame in zip(chosen, _frames(sequence.pictures, chosen), strict=True)
@@ -53,34 +51,14 @@ def _frames(pictures: Pictures, chosen: list[int]) -> Iterator[Frame]:
 def _tile(
     sequence: Sequence, index: int, frame: Frame, runs: Mapping[str, Judged], colours: Mapping[str, str]
 ) -> Image:
-    small, scale = _shrunk(frame)
+    small, scale = shrunk(frame, WIDTH)
     marks = [
-        Mark(_scaled(run.outcome.boxes[index - run.start], scale), colour=_rgb(colours[label]))
+        Mark(_scaled(run.outcome.boxes[index - run.start], scale), colour=from_hex(colours[label]))
         for label, run in runs.items()
         if 0 <= index - run.start < len(run.outcome.boxes)
     ]
     return draw(small, [*marks, Mark(_scaled(sequence.truth[index], scale), colour=WHITE, thin=True)])
 
 
-def _shrunk(frame: Frame) -> tuple[Image, float]:
-    """Return an RGB picture no wider than ``WIDTH``, and by how much it was shrunk."""
-    image = Pillow.fromarray(frame).convert("RGB")
-    scale = min(1.0, WIDTH / image.width)
-    if scale < 1:
-        image = image.resize((WIDTH, max(1, round(image.height * scale))), Pillow.Resampling.LANCZOS)
-    return np.asarray(image), scale
-
-
 def _scaled(box: np.ndarray[tuple[int, ...], np.dtype[np.float64]], scale: float) -> Box:
     return Box(*(float(value) for value in box * scale))
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
-    return red, green, blue
-
-
-def _data_uri(image: Image) -> str:
-    buffer = io.BytesIO()
-    Pillow.fromarray(image).save(buffer, "JPEG", quality=QUALITY, optimize=True)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -52,6 +52,15 @@ class Source(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[Frame]:
         """Give the frames from the first one on."""
+
+    def pick(self, numbers: Collection[int]) -> Iterator[Frame]:
+        """Give only the frames of these numbers, in their order; those that there are not are left out."""
+        last = max(numbers, default=-1)
+        for frame in self:
+            if frame.index in numbers:
+                yield frame
+            if frame.index >= last:
+                return
 
     def stop(self) -> None:
         """Ask a waiting source to end; may be called from a signal handler."""

@@ -44,10 +44,13 @@ class Mark:
     name: str | None = None
 
 
-def draw(image: Image, marks: Sequence[Mark]) -> Image:
-    """Return a copy of an RGB image with the marks drawn on it; boxes may lie partly or wholly outside."""
+def draw(image: Image, marks: Sequence[Mark], *, bold: int | None = None) -> Image:
+    """Return a copy of an RGB image with the marks drawn on it; boxes may lie partly or wholly outside.
+
+    Lines are so many pixels bold, and text in proportion; by default it is the picture that is in proportion.
+    """
     canvas = image.copy()
-    width = line_width(image)
+    width = bold or line_width(image)
     named = len({mark.target for mark in marks if mark.score is not None}) > 1
     for mark in marks:
         if np.all(np.isfinite(mark.box.to_xywh())):
@@ -68,6 +71,12 @@ def write_text(canvas: Image, text: str, x: int, y: int, size: int, colour: Colo
     cut = ink[rows.start - y : rows.stop - y, columns.start - x : columns.stop - x, None]
     below = canvas[rows, columns]
     canvas[rows, columns] = (below + (np.array(colour) - below) * cut).astype(np.uint8)
+
+
+def from_hex(colour: str) -> Colour:
+    """Read a colour that is written as ``#rrggbb``."""
+    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    return red, green, blue
 
 
 def text_size(text: str, size: int) -> tuple[int, int]:

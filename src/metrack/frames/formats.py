@@ -10,18 +10,23 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from metrack.box import Box
+from metrack.estimate import Evidence
 
 CSV_HEADER = "frame,target,time,x,y,w,h,score,state"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Where one target was in one frame."""
+    """Where one target was in one frame, and what that was judged by.
+
+    ``distances`` are those of this frame by itself to every target of the gallery, in its order; ``identity`` follows
+    from all frames so far. Frames in which nobody is looked for have none.
+    """
 
     frame: int
     time: float
@@ -30,6 +35,8 @@ class Record:
     score: float
     state: str
     identity: str | None = None  # where a gallery knows it
+    evidence: Evidence | None = None
+    distances: tuple[float, ...] | None = None
 
 
 def to_json_line(record: Record) -> str:
@@ -41,14 +48,24 @@ def to_json_line(record: Record) -> str:
         "box": record.box.to_xywh(),
         "score": record.score,
         "state": record.state,
-    } | ({} if record.identity is None else {"identity": record.identity})
-    return json.dumps(fields, allow_nan=False)
+    }
+    known = {
+        "identity": record.identity,
+        "evidence": None if record.evidence is None else asdict(record.evidence),
+        "distances": record.distances,
+    }
+    return json.dumps(fields | {name: value for name, value in known.items() if value is not None}, allow_nan=False)
 
 
 def from_json_line(line: str) -> Record:
-    """Read one line of ``trajectory.jsonl``."""
+    """Read one line of ``trajectory.jsonl``; lines of earlier versions lack some of the fields."""
     fields = json.loads(line)
-    return Record(**{**fields, "box": Box(*fields["box"])})
+    fields["box"] = Box(*fields["box"])
+    if "evidence" in fields:
+        fields["evidence"] = Evidence(**fields["evidence"])
+    if "distances" in fields:
+        fields["distances"] = tuple(fields["distances"])
+    return Record(**fields)
 
 
 def to_csv_line(record: Record) -> str:
@@ -69,6 +86,18 @@ def to_otb_line(box: Box) -> str:
 def from_otb_line(line: str) -> Box:
     """Read one line of an OTB file; commas, tabs and blanks all separate."""
     return Box.from_otb([float(value) for value in re.split(r"[,\s]+", line.strip())])
+
+
+def to_mot_line(record: Record) -> str:
+    """Write a record as one line of a MOTChallenge result: frames, targets and pixels count from one.
+
+    Every target has a line in every frame, also while it is hidden; the score is the seventh number, by which lines
+    can be left out.
+
+    >>> to_mot_line(Record(0, 0.0, 2, Box(9, 19, 30.5, 40), 0.75, "tracking"))
+    '1,2,10,20,30.5,40,0.75,-1,-1,-1'
+    """
+    return f"{record.frame + 1},{record.target},{to_otb_line(record.box)},{_rounded(record.score)},-1,-1,-1"
 
 
 def read_jsonl(path: Path) -> list[Record]:
@@ -110,3 +139,14 @@ def whole_lines(path: Path, last_may_be_open: bool = False) -> list[str]:
 def _rounded(value: float) -> str:
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A form of the results that is written on request: its file, and how a record becomes a line of it."""
+
+    file: str
+    line: Callable[[Record], str]
+
+
+FORMATS = {"mot": Format("mot.txt", to_mot_line)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,13 @@ class ImageFiles(Source):
             _check_size(path, _size(path), paths[0], self.size)
 
     def __iter__(self) -> Iterator[Frame]:
+        return self.pick(range(len(self._paths)))
+
+    def pick(self, numbers: Collection[int]) -> Iterator[Frame]:
+        """Read only the files of these numbers."""
         for index, path in enumerate(self._paths):
+            if index not in numbers:
+                continue
             image = read_image(path)
             _check_size(path, image.shape[1::-1], self._paths[0], self.size)  # it may have changed meanwhile
             yield Frame(index, index / self.fps, image)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -49,20 +49,30 @@ class VideoFile(Source):
         if self.notice is None and self._breaks_off(count, last):
             self._end(f"ends early: {count} of {self.frames} frames could be read")
 
-    def _read(self) -> Iterator[Frame]:
+    def _read(self, only: Collection[int] | None = None) -> Iterator[Frame]:
         with closing(open_container(self._address)) as container:
             stream = video_stream(container, self.name)
             stream.thread_type = "AUTO"
             zero: float | None = None
             for index, picture in enumerate(decode(container, stream)):
+                stamp = index / self.fps if picture.time is None else float(picture.time)
+                zero = stamp if zero is None else zero
+                if only is not None and index not in only:
+                    continue
                 image = to_rgb(picture)
                 if image.shape[1::-1] != self.size:
                     width, height = self.size
                     self._end(f"changes its size from {width} x {height} at frame {index}; read up to there")
                     return
-                stamp = index / self.fps if picture.time is None else float(picture.time)
-                zero = stamp if zero is None else zero
                 yield Frame(index, max(stamp - zero, 0.0), image)
+
+    def pick(self, numbers: Collection[int]) -> Iterator[Frame]:
+        """Give only these frames; the others are decoded, but not turned into pictures."""
+        last = max(numbers, default=-1)
+        for frame in self._read(numbers):
+            yield frame
+            if frame.index >= last:
+                return
 
     def _end(self, what: str) -> None:
         self.notice, self.ended_early = f"{self.name} {what}", True
