@@ -25,13 +25,13 @@ from scipy.optimize import minimize
 
 from metrack import Tracker, TrackerConfig
 from metrack.box import Box, iou
-from metrack.confidence import LEAST
+from metrack.confidence import signs
 from metrack.config import preset
 from metrack.evaluation.calibration import auroc, expected_calibration_error
 from metrack.evaluation.plan import seed_of
 from metrack.evaluation.sequences import Sequence, development_sequences
 
-NAMES = ("foreground", "template", "colour", "scale")
+NAMES = ("foreground", "template", "colour", "response")
 SHRINKAGE = 1e-3
 
 
@@ -45,7 +45,7 @@ class Run:
 @dataclass(frozen=True)
 class Followed:
     name: str
-    signs: np.ndarray  # (T, 4) what speaks against each estimate, ready for a logistic function
+    against: np.ndarray  # (T, 4) what speaks against each estimate, ready for a logistic function
     overlap: np.ndarray  # (T,)
     said: np.ndarray  # (T,) the probability the tracker gave with the weights it has now
 
@@ -57,20 +57,18 @@ def follow(run: Run) -> Followed:
     tracker.init(next(pictures), Box(*sequence.truth[0]))
     estimates = [tracker.update(picture) for picture in pictures]
     evidence = [estimate.info.evidence for estimate in estimates]
-    signs = np.array(
-        [(np.log(e.foreground + LEAST), np.log(e.template + LEAST), e.colour, abs(e.scale)) for e in evidence]
-    )
+    against = np.array([signs(each) for each in evidence])
     overlap = iou([estimate.box.to_xywh() for estimate in estimates], sequence.truth[1:])
-    return Followed(sequence.name, signs, overlap, np.array([estimate.score for estimate in estimates]))
+    return Followed(sequence.name, against, overlap, np.array([estimate.score for estimate in estimates]))
 
 
 def fit(runs: list[Followed]) -> tuple[float, np.ndarray]:
     """Offset and weights ``(4,)`` of the likeliest logistic function that falls with every sign."""
-    signs, right = np.vstack([run.signs for run in runs]), np.concatenate([run.overlap for run in runs]) > 0.5
+    against, right = np.vstack([run.against for run in runs]), np.concatenate([run.overlap for run in runs]) > 0.5
     share = np.concatenate([np.full(len(run.overlap), 1 / len(run.overlap)) for run in runs])
     share /= share.sum()
-    middle, spread = signs.mean(axis=0), signs.std(axis=0)
-    standard = (signs - middle) / spread
+    middle, spread = against.mean(axis=0), np.maximum(against.std(axis=0), 1e-9)
+    standard = (against - middle) / spread
 
     def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
         rise = x[0] - standard @ x[1:]
@@ -84,14 +82,14 @@ def fit(runs: list[Followed]) -> tuple[float, np.ndarray]:
     return float(best[0] + weights @ middle), weights
 
 
-def probability(signs: np.ndarray, offset: float, weights: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-(offset - signs @ weights)))
+def probability(against: np.ndarray, offset: float, weights: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-(offset - against @ weights)))
 
 
 def left_out(runs: list[Followed]) -> list[np.ndarray]:
     """Probabilities of every run by weights fitted on the other sequences."""
     others = [fit([other for other in runs if other.name != run.name]) for run in runs]
-    return [probability(run.signs, *weights) for run, weights in zip(runs, others, strict=True)]
+    return [probability(run.against, *weights) for run, weights in zip(runs, others, strict=True)]
 
 
 def table(runs: list[Followed], judged: list[np.ndarray]) -> Table:

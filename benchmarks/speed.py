@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -83,10 +84,9 @@ class OpenCV:
 
 
 def contestants() -> dict[str, Callable[[], Ours | OpenCV]]:
-    """metrack's two methods of the paper, and its peers where OpenCV's contrib modules are installed."""
+    """The presets of metrack that differ in cost, and its peers where OpenCV's contrib modules are installed."""
     runners: dict[str, Callable[[], Ours | OpenCV]] = {
-        "metrack paper": lambda: Ours("paper"),
-        "metrack paper-structured": lambda: Ours("paper-structured"),
+        f"metrack {name}": partial(Ours, name) for name in ("default", "fast", "paper", "paper-structured")
     }
     try:
         import cv2
@@ -116,28 +116,47 @@ def side_by_side(all_clips: list[Clip], rounds: int) -> dict[str, float]:
     """Seconds per frame of every contestant: median over rounds, mean over clips."""
     runners = contestants()
     spent: dict[str, list[list[float]]] = {name: [] for name in runners}
-    stages: list[dict[str, float]] = []
+    stages: dict[str, list[dict[str, float]]] = {}
     for clip in track(all_clips, description="side by side", console=console):
         times: dict[str, list[float]] = {name: [] for name in runners}
         for _ in range(rounds):
             for name, create in runners.items():
                 runner = create()
                 times[name].append(time_clip(runner, clip))
-                if isinstance(runner, Ours) and name == "metrack paper":
-                    stages += runner.stages[len(runner.stages) // 2 :]
+                if isinstance(runner, Ours):
+                    stages.setdefault(name, []).extend(runner.stages[len(runner.stages) // 2 :])
         for name in runners:
             spent[name].append(times[name])
     seconds = {name: float(np.mean(np.median(times, axis=1))) for name, times in spent.items()}
-    ours = seconds["metrack paper"]
-    table = Table(title=f"One thread, {len(all_clips)} clips, median of {rounds} rounds")
-    for heading in ("tracker", "ms a frame", "frames a second", "metrack is faster by"):
+    table = Table(
+        title=f"One thread, {len(all_clips)} clips, median of {rounds} rounds; others take so many times as long"
+    )
+    ours = [name for name in seconds if name.startswith("metrack")]
+    for heading in ("tracker", "ms a frame", "frames a second", *(f"to {name.split()[1]}" for name in ours)):
         table.add_column(heading, justify="left" if heading == "tracker" else "right")
     for name, value in seconds.items():
-        table.add_row(name, f"{value * 1e3:.2f}", f"{1 / value:.1f}", f"{value / ours:.2f}x")
+        ratios = [f"{value / seconds[each]:.2f}x" for each in ours]
+        table.add_row(name, f"{value * 1e3:.2f}", f"{1 / value:.1f}", *ratios)
     console.print(table)
-    laps = {name: np.median([s[name] for s in stages]) * 1e3 for name in stages[0]}
-    console.print("stages, median ms: " + ", ".join(f"{name} {ms:.2f}" for name, ms in laps.items()))
+    for name, laps in stages.items():
+        medians = {stage: np.median([lap[stage] for lap in laps if stage in lap]) * 1e3 for stage in laps[-1]}
+        console.print(f"{name}, median ms: " + ", ".join(f"{stage} {ms:.2f}" for stage, ms in medians.items()))
     return seconds
+
+
+def sizes(rounds: int) -> None:
+    """A frame of 1080p against one of 480p, the target taking the same part of it; in turns."""
+    spent: dict[str, dict[int, list[float]]] = {}
+    for _ in range(rounds):
+        for name in ("default", "fast"):
+            for height in (480, 1080):
+                clip = builtin_clip(40, (height * 16 // 9, height), occlusion=False, departure=False)
+                images = [clip[i] for i in range(len(clip))]
+                seconds = time_clip(Ours(name), (name, images, clip.first_box.to_xywh()))
+                spent.setdefault(name, {}).setdefault(height, []).append(seconds)
+    for name, by_height in spent.items():
+        low, high = (float(np.median(times)) for times in by_height.values())
+        console.print(f"{name}: 480p {low * 1e3:.1f} ms, 1080p {high * 1e3:.1f} ms ({high / low:.2f}x)")
 
 
 def matrix_rate(seconds: float) -> None:
@@ -257,6 +276,7 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=10_000, help=f"frames of the long run, more than {EARLY}")
     options = parser.parse_args()
     memory_of_a_720p_video()
+    sizes(options.rounds)
     growth()
     endurance(options.long)
     found = clips(options.frames)

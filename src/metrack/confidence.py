@@ -2,12 +2,14 @@
 
 The evidence of a frame becomes one number: the probability that the estimate overlaps the target by more than half. It
 is a logistic function of four things that get worse when a box goes wrong: what the foreground memory leaves
-unexplained, how far shape and colours are from those of the first frame, which are never forgotten, and how far the
-scale has wandered. Weights are such that more of any of them never means more confidence. They were fitted on the
-development sequences by ``python benchmarks/confidence.py``, which also says what they are worth on sequences left out.
+unexplained, how far shape and colours are from those of the first frame, which are never forgotten, and how low the
+regression's answer is. Weights are such that more of any of them never means more
+confidence. They were fitted on the development sequences by ``python benchmarks/confidence.py``, which also says what
+they are worth on sequences left out.
 
 The state follows with hysteresis. The foreground residual of a followed target settles around a level of its own; while
-it is far above that level and the probability is low, the target is taken to be hidden; when that lasts, to be lost.
+it is far above that level, the regression's answer is faint and the probability is low, the target is taken to be
+hidden; when that lasts, to be lost.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from dataclasses import dataclass
 
 from metrack.estimate import LOST, OCCLUDED, TRACKING, Evidence
 
-OFFSET, FOREGROUND, TEMPLATE, COLOUR, SCALE = 1.43, 1.41, 2.39, 8.86, 1.06  # benchmarks/confidence.py
+OFFSET, WEIGHTS = 1.04, (0.54, 5.94, 4.33, 2.02)  # of the signs below, in their order: benchmarks/confidence.py
 LEAST = 0.01  # of an error, so that its logarithm stays finite
 
 SUSPICIOUS = 2.0  # times the usual residual: from here on the target may be hidden
@@ -26,6 +28,7 @@ FAMILIAR = 1.75  # times the usual errors: up to here it is seen again
 SAME_COLOUR = 0.05  # colours are no farther apart than this anyway
 UNLIKELY = 0.5  # probability: hidden only below it
 SURE, LIKELY = 0.9, 0.75  # probabilities from which it is seen again, familiar or not; the latter once it was lost
+FAINT, FIRM = 0.75, 0.9  # responses: hidden only below the one, seen again from the other
 PATIENCE = 30  # frames hidden before the target counts as lost
 MEMORY = 20  # frames over which the usual residual is averaged
 SETTLING = 10  # frames at the start in which no judgement is passed
@@ -37,9 +40,22 @@ def probability(evidence: Evidence) -> float:
     >>> probability(Evidence(0.3, 0.2, 0.1, 0.0)) > probability(Evidence(0.3, 1.0, 0.1, 0.0))
     True
     """
-    rise = OFFSET - SCALE * abs(evidence.scale) - COLOUR * evidence.colour
-    rise -= FOREGROUND * math.log(evidence.foreground + LEAST) + TEMPLATE * math.log(evidence.template + LEAST)
-    return 1 / (1 + math.exp(min(max(-rise, -50.0), 50.0)))
+    return 1 / (1 + math.exp(min(max(-log_odds(evidence), -50.0), 50.0)))
+
+
+def log_odds(evidence: Evidence) -> float:
+    """Return the same as the logarithm of its odds."""
+    return OFFSET - sum(weight * sign for weight, sign in zip(WEIGHTS, signs(evidence), strict=True))
+
+
+def signs(evidence: Evidence) -> tuple[float, float, float, float]:
+    """Return what speaks against an estimate, each ready to be weighed: the more, the worse."""
+    return (
+        math.log(evidence.foreground + LEAST),
+        math.log(evidence.template + LEAST),
+        evidence.colour,
+        0.0 if evidence.response is None else -math.log(max(evidence.response, LEAST)),
+    )
 
 
 @dataclass(slots=True)
@@ -54,9 +70,8 @@ class Presence:
 
     def judge(self, evidence: Evidence) -> str:
         """Take in the evidence of a frame and name the state of the target."""
-        if self._is_hidden(evidence):
-            self.missing += 1
-            return OCCLUDED if self.missing <= PATIENCE else LOST
+        if self.is_hidden(evidence):
+            return self.hide()
         self.missing = 0
         self.seen += 1
         for name in ("foreground", "template", "colour"):
@@ -64,15 +79,21 @@ class Presence:
             setattr(self, name, usual + (getattr(evidence, name) - usual) / min(self.seen, MEMORY))
         return TRACKING
 
-    def _is_hidden(self, evidence: Evidence) -> bool:
-        """It takes more to come back than it takes to stay."""
+    def hide(self) -> str:
+        """Take the target to be hidden in a frame, and name its state."""
+        self.missing += 1
+        return OCCLUDED if self.missing <= PATIENCE else LOST
+
+    def is_hidden(self, evidence: Evidence) -> bool:
+        """Whether that is how a hidden target looks; it takes more to come back than it takes to stay."""
         if self.seen < SETTLING:
             return False
         if not self.missing:
-            return evidence.foreground > SUSPICIOUS * self.foreground and probability(evidence) < UNLIKELY
+            strange = evidence.foreground > SUSPICIOUS * self.foreground and probability(evidence) < UNLIKELY
+            return strange and _is_faint(evidence, FAINT)
         if probability(evidence) > (LIKELY if self.missing > PATIENCE else SURE):
             return False
-        return (
+        return _is_faint(evidence, FIRM) and (
             evidence.foreground > FAMILIAR * self.foreground
             or evidence.template > FAMILIAR * self.template
             or evidence.colour > FAMILIAR * max(self.colour, SAME_COLOUR)
@@ -81,3 +102,8 @@ class Presence:
     def to_dict(self) -> dict[str, float]:
         """Return the fields, for saving."""
         return dataclasses.asdict(self)
+
+
+def _is_faint(evidence: Evidence, limit: float) -> bool:
+    """Whether the regression's answer, if there is one, is below a limit."""
+    return evidence.response is None or evidence.response < limit

@@ -183,6 +183,21 @@ class SearchConfig(_Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RegressionConfig(_Section):
+    """How the target is found by regression over every place around it."""
+
+    use: str = setting("no", "whether the target is found by regression or by particles alone", choices=("no", "yes"))
+    cells: int = setting(50, "cells along the side of the map", low=8, high=256)
+    cell: int = setting(4, "pixels along the side of a cell, as the target is looked at", low=2, high=32)
+    reach: float = setting(5.0, "side of the map, in target sizes", low=1.5, high=20)
+    scales: int = setting(5, "sizes at which the target is sought; an odd number", low=1, high=33)
+    scale_step: float = setting(1.01, "ratio of one size to the next", low=1.0001, high=1.5)
+    sharpness: float = setting(0.0625, "spread of the answer wanted at the target, in target sizes", low=0.01, high=1)
+    inertia: float = setting(60.0, "how dear it is to change the filter", low=0, high=1e6)
+    rounds: int = setting(2, "rounds of the alternating method per frame", low=1, high=100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerConfig:
     """All settings of a tracker, one section per step a frame takes.
 
@@ -197,6 +212,7 @@ class TrackerConfig:
     metric: MetricConfig = field(default_factory=MetricConfig)
     ranking: RankingConfig = field(default_factory=RankingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    regression: RegressionConfig = field(default_factory=RegressionConfig)
 
     def __post_init__(self) -> None:
         kind, learning = self.representation.kind, self.metric.learning
@@ -252,10 +268,35 @@ PAPER_STRUCTURED = PAPER.replace({"metric.every": 0, "ranking.every": 1})
 
 PAPER_MIXED = PAPER.replace({"ranking.every": 5})
 
-DEFAULT = PAPER.replace({"memory.learn_when": "tracking", "search.candidates": 600, "representation.loyalty": 1.0})
+DEFAULT = PAPER.replace(
+    {
+        "regression.use": "yes",
+        "motion.particles": 50,
+        "memory.size": 100,
+        "memory.learn_when": "tracking",
+        "metric.triplets": 200,
+        "representation.loyalty": 1.0,
+        "search.candidates": 600,
+    }
+)
+
+FAST = DEFAULT.replace(
+    {
+        "regression.cells": 32,
+        "regression.reach": 4.0,
+        "regression.scales": 3,
+        "regression.scale_step": 1.02,
+        "motion.particles": 8,
+        "memory.size": 30,
+        "memory.positives": 3,
+        "memory.negatives": 3,
+        "metric.learning": "off",
+    }
+)
 
 PRESETS: dict[str, TrackerConfig] = {
     "default": DEFAULT,
+    "fast": FAST,
     "paper": PAPER,
     "paper-structured": PAPER_STRUCTURED,
     "paper-mixed": PAPER_MIXED,

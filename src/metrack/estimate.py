@@ -19,13 +19,15 @@ class Evidence:
 
     ``foreground`` is the residual against the foreground memory and ``template`` the distance to the nearest sample of
     the first frame, both in units of the energy of a descriptor; ``colour`` is the squared distance of its colours to
-    those of the first box, from 0 to 2; ``scale`` is the log-scale relative to the first box.
+    those of the first box, from 0 to 2; ``scale`` is the log-scale relative to the first box; ``response`` is how high
+    the regression's answer is relative to the usual one in frames learned from, None where there is no regression.
     """
 
     foreground: float
     template: float
     colour: float
     scale: float
+    response: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ LINEAR = linear_light().astype(np.float32)
 TO_RELATIVE = (TO_XYZ / np.array(WHITE)[:, None]).astype(np.float32)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def to_lab(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Turn RGB pixels ``(h, w, 3)`` into L in [0, 100], a and b around 0."""
     lab = np.empty(picture.shape, np.float32)
@@ -102,7 +102,7 @@ def _positions(lab: NDArray[np.float32]) -> NDArray[np.float32]:
     return positions
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _count(
     positions: NDArray[np.float32], weights: NDArray[np.float32], strips: int, bins: tuple[int, int, int]
 ) -> NDArray[np.float32]:

@@ -81,7 +81,7 @@ def describe(
     return _describe(integral, placed, grid.x_edges, grid.y_edges, grid.cells, grid.cells_per_block, scale)
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def integral_histogram(grey: NDArray[np.float32]) -> NDArray[np.float32]:
     """Sum gradient magnitudes by orientation over every rectangle that starts at the top-left corner.
 
@@ -136,7 +136,7 @@ def integral_histogram(grey: NDArray[np.float32]) -> NDArray[np.float32]:
     return integral
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _describe(
     integral: NDArray[np.float32],
     boxes: NDArray[np.float64],

@@ -28,7 +28,7 @@ def describe(window: Window, boxes: Floats, side: int, energy: float) -> NDArray
     return patches
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _sample(grey: NDArray[np.float32], boxes: NDArray[np.float64], side: int) -> NDArray[np.float32]:
     """Read each box at the centres of a ``side`` x ``side`` grid, interpolating between pixels."""
     height, width = grey.shape

@@ -48,11 +48,16 @@ def cut_window(frame: Frame, region: Box, zoom: float) -> Window:
     """
     zoom = min(zoom, LARGEST_SIDE / max(region.w, region.h))
     width, height = (max(2, int(np.ceil(side * zoom))) for side in (region.w, region.h))
-    column_start, column_weights = _taps(width, region.x, zoom, frame.shape[1])
-    row_start, row_weights = _taps(height, region.y, zoom, frame.shape[0])
+    return cut_pixels(frame, (region.x, region.y), zoom, (width, height))
+
+
+def cut_pixels(frame: Frame, corner: tuple[float, float], zoom: float, size: tuple[int, int]) -> Window:
+    """Cut a window of ``size`` (width, height) in its own pixels, whose top-left corner lies there in the frame."""
+    column_start, column_weights = _taps(size[0], corner[0], zoom, frame.shape[1])
+    row_start, row_weights = _taps(size[1], corner[1], zoom, frame.shape[0])
     pixels = frame if frame.ndim == 3 else frame[:, :, None]
     grey = _resample(pixels, column_start, column_weights, row_start, row_weights)
-    return Window(grey, region.x, region.y, zoom)
+    return Window(grey, *corner, zoom)
 
 
 def _taps(count: int, origin: float, zoom: float, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -71,7 +76,7 @@ def _taps(count: int, origin: float, zoom: float, limit: int) -> tuple[NDArray[n
     return start, weights.astype(np.float32)
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _resample(
     pixels: Frame,
     column_start: NDArray[np.int64],

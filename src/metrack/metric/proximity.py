@@ -70,7 +70,7 @@ def learn_round(gram: Floats, weighted: Floats, triplets: Ints, margin: float, s
     return Steps(triplets[taken], lengths[taken])
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _step_lengths(K: Floats, G: Floats, triplets: Ints, margin: float, step_limit: float) -> NDArray[np.float64]:
     count = len(triplets)
     lengths = np.zeros(count)

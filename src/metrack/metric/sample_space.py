@@ -100,7 +100,7 @@ class SampleSpace:
         self.refresh()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _write_symmetric(matrix: Floats, rows: Ints, values: Floats) -> None:
     """Write values ``(k, n)`` into rows ``(k,)`` and, mirrored, into the same columns."""
     for i in range(len(rows)):

@@ -58,7 +58,7 @@ def solve_quadratic(gram: Doubles, losses: Doubles, limit: float, start: Doubles
     return x[1:]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _climb(K: Doubles, f: Doubles, x: Doubles) -> None:
     """Maximise ``f'x - x'K x / 2`` over ``x >= 0`` of the given sum, in place: an active-set method.
 
@@ -83,7 +83,7 @@ def _climb(K: Doubles, f: Doubles, x: Doubles) -> None:
         _admit(K, x, free, best, rise)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _admit(K: Doubles, x: Doubles, free: NDArray[np.bool_], new: int, rise: float) -> None:
     """Let one variable grow at the expense of the free ones until its slope, steeper by ``rise``, is theirs.
 
@@ -103,7 +103,7 @@ def _admit(K: Doubles, x: Doubles, free: NDArray[np.bool_], new: int, rise: floa
     free[new] = True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _direction(K: Doubles, free: NDArray[np.bool_], new: int) -> tuple[Doubles, float]:
     """How the free variables make room for a unit of the new one, keeping one slope; and how fast its own falls.
 

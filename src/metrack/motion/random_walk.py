@@ -52,6 +52,10 @@ class Bounds:
         clipped: States = np.minimum(np.maximum(states, low), high)
         return clipped
 
+    def clip_box(self, box: Box) -> Box:
+        """Bring a box of the target's shape back inside."""
+        return Box(*self.to_boxes(self.clip(self.to_state(box)[None]))[0].tolist())
+
     def to_boxes(self, states: States) -> Floats:
         """Boxes ``(N, 4)`` of states ``(N, 3)``."""
         size = np.exp(states[:, 2:]) * (self.width, self.height)

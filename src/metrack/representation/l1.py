@@ -186,7 +186,7 @@ def _descend(
     codes[rows] = X
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _missed(X: Floats, S: Floats, sparsity: float) -> NDArray[np.float64]:
     """By how much each row of codes misses the conditions of a minimum, given its slopes."""
     worst = np.zeros(len(X))
@@ -200,7 +200,7 @@ def _missed(X: Floats, S: Floats, sparsity: float) -> NDArray[np.float64]:
     return worst
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _step(
     S: Floats,
     X: Floats,
@@ -244,7 +244,7 @@ def _step(
             X[i, j] = w[j]
 
 
-@njit(cache=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _find_pull(w: NDArray[np.float64], u: NDArray[np.float64], ratio: float, threshold: float, guess: float) -> float:
     """Solve ``a = ratio u'(soft(w - a u) - w)`` for a by Newton's method.
 

@@ -53,7 +53,7 @@ def _pursue(templates: Floats, candidates: Floats, atoms: int) -> tuple[NDArray[
     return _pursue_in_gram(T @ T.T, Y @ T.T, energy, min(atoms, len(T)))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _pursue_in_gram(
     G: NDArray[np.float64], products: NDArray[np.float64], energy: NDArray[np.float64], atoms: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -83,7 +83,7 @@ def _pursue_in_gram(
     return codes, left
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _most_in_line(seen: NDArray[np.float64], new: NDArray[np.float64], G: NDArray[np.float64], least: float) -> int:
     """Which template that has something new makes the smallest angle with the residual; -1 where none is in line."""
     best, most = -1, least
@@ -93,7 +93,7 @@ def _most_in_line(seen: NDArray[np.float64], new: NDArray[np.float64], G: NDArra
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _add_column(
     columns: NDArray[np.float64], count: int, products: NDArray[np.float64], best: int, pivot: float
 ) -> None:
@@ -105,7 +105,7 @@ def _add_column(
     column /= pivot
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _write_code(
     code: NDArray[np.float64],
     columns: NDArray[np.float64],

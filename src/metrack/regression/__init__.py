@@ -1,0 +1,1 @@
+"""Where the target is, by regression over every place around it at once."""

@@ -1,0 +1,83 @@
+"""The highest point of an answer, between its cells.
+
+Between cells the answer is the trigonometric polynomial that its spectrum stands for. From the highest cell a few
+steps of Newton's method lead to the top nearby.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.fft import irfft2
+
+NEWTON_STEPS = 5
+
+
+class Peak(NamedTuple):
+    """Height of the answer at its top, and by how many cells the top lies below and right of the middle."""
+
+    height: float
+    down: float
+    right: float
+
+
+def find_peak(spectrum: NDArray[np.complex64]) -> Peak:
+    """Find the top of an answer given by its spectrum ``(n, n // 2 + 1)``."""
+    count = len(spectrum)
+    answer = irfft2(spectrum, s=(count, count))
+    row, column = divmod(int(np.argmax(answer)), count)
+    height, y, x = _climb(spectrum, float(row), float(column))
+    down, right = ((place + count / 2) % count - count / 2 for place in (y, x))
+    return Peak(height, down, right)
+
+
+@njit(cache=True, nogil=True)
+def _climb(spectrum: NDArray[np.complex64], row: float, column: float) -> tuple[float, float, float]:
+    """Return height and place of the top near a cell; the cell itself where Newton's method leads away from it."""
+    y, x = row, column
+    first = _expand(spectrum, y, x)
+    best = first[0]
+    for _ in range(NEWTON_STEPS):
+        _, dy, dx, dyy, dyx, dxx = _expand(spectrum, y, x)
+        determinant = dyy * dxx - dyx * dyx
+        if determinant <= 0 or dyy >= 0:
+            break
+        y, x = y - (dxx * dy - dyx * dx) / determinant, x - (dyy * dx - dyx * dy) / determinant
+        if abs(y - row) > 1 or abs(x - column) > 1:
+            return best, row, column
+    height = _expand(spectrum, y, x)[0]
+    if height < best:
+        return best, row, column
+    return height, y, x
+
+
+@njit(cache=True, nogil=True)
+def _expand(spectrum: NDArray[np.complex64], y: float, x: float) -> tuple[float, float, float, float, float, float]:
+    """Value, gradient and second derivatives (yy, yx, xx) of the polynomial at a point, in cells."""
+    count, half = spectrum.shape
+    turn = 2 * math.pi / count
+    value = dy = dx = dyy = dyx = dxx = 0.0
+    for j in range(half):
+        fx = turn * j
+        once = 1.0 if j == 0 or 2 * j == count else 2.0  # other frequencies stand for their mirror images too
+        phase = complex(math.cos(fx * x), math.sin(fx * x)) * once
+        s0, s1, s2 = 0j, 0j, 0j
+        for i in range(count):
+            fy = turn * (i if 2 * i < count else i - count)
+            term = spectrum[i, j] * complex(math.cos(fy * y), math.sin(fy * y))
+            s0 += term
+            s1 += term * fy
+            s2 += term * fy * fy
+        s0, s1, s2 = s0 * phase, s1 * phase, s2 * phase
+        value += s0.real
+        dy -= s1.imag
+        dx -= fx * s0.imag
+        dyy -= s2.real
+        dyx -= fx * s1.real
+        dxx -= fx * fx * s0.real
+    area = float(count * count)
+    return value / area, dy / area, dx / area, dyy / area, dyx / area, dxx / area

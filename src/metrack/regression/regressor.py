@@ -1,0 +1,170 @@
+"""Finding the target by regression: look once, ask at several scales, learn from where it was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft2
+
+from metrack.box import Box
+from metrack.checks import Frame
+from metrack.config import RegressionConfig
+from metrack.features.window import cut_pixels
+from metrack.regression.cells import BLOCK, DIRECTIONS, GRADIENTS, normalise, sum_blocks, sum_cells
+from metrack.regression.colour_names import is_coloured, name_table
+from metrack.regression.peak import Peak, find_peak
+from metrack.regression.ridge import Spectrum, fit, respond, to_spectrum
+
+FIRST_ROUNDS = 6  # of the first fit, which has no earlier one to build on
+SMALLEST_HEIGHT = 1e-9
+USUAL_OVER = 20  # frames over which the height of the answer is averaged
+SLACK = 12  # pixels of the window beyond what is asked about: a target that moved no farther is learned from one look
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Where the window that was last looked at lies in its frame; ``side`` is its own, in pixels of the frame."""
+
+    frame: Frame
+    left: float
+    top: float
+    side: float
+    zoom: float
+
+    def covers(self, frame: Frame, box: Box) -> bool:
+        """Whether it shows the whole of a box on a frame."""
+        x, y = box.x - self.left, box.y - self.top
+        return self.frame is frame and min(x, y) >= 0 and max(x + box.w, y + box.h) <= self.side
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where the target is, and how high the answer is there, relative to the usual one in frames learned from."""
+
+    box: Box
+    response: float
+
+
+class Regressor:
+    """Knows where a target is by a filter over a map of what surrounds it."""
+
+    def __init__(self, config: RegressionConfig, target: Box, coloured: bool) -> None:
+        self.config = config
+        self.target = target
+        self.filter: Spectrum | None = None
+        self.height = 0.0  # of the usual answer in frames learned from
+        self.learned = 0  # such frames, up to as many as are averaged over
+        self._coloured = coloured
+        self._view: View | None = None
+        self._prepare()
+
+    @classmethod
+    def start(cls, config: RegressionConfig, frame: Frame, box: Box) -> Self:
+        """Learn what a target looks like from its first box."""
+        regressor = cls(config, box, is_coloured(frame))
+        regressor.learn(frame, box)
+        return regressor
+
+    @classmethod
+    def from_arrays(cls, config: RegressionConfig, target: Box, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Go on from what :meth:`to_arrays` returned; of the target only its first size matters."""
+        regressor = cls(config, target, bool(arrays["regression_coloured"]))
+        regressor.filter = arrays["regression_filter"]
+        height, learned = arrays["regression_usual"]
+        regressor.height, regressor.learned = float(height), int(learned)
+        return regressor
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what it has learned, for saving."""
+        assert self.filter is not None
+        return {
+            "regression_filter": self.filter,
+            "regression_usual": np.array([self.height, self.learned]),
+            "regression_coloured": np.array(self._coloured),
+        }
+
+    def _prepare(self) -> None:
+        """Lay out what depends on the settings and the first box alone."""
+        config, count = self.config, self.config.cells
+        self._scales = config.scale_step ** (np.arange(config.scales) - config.scales // 2)
+        self._names = name_table() if self._coloured else np.empty((1, 0), np.float32)
+        channels = DIRECTIONS + 1 + self._names.shape[1]
+        side = 2 * math.ceil((count * config.cell * self._scales[-1] / 2 + config.cell + SLACK) / BLOCK) * BLOCK
+        self._integral = np.empty((side // BLOCK + 1, side // BLOCK + 1, channels), np.float32)
+        self._map = np.empty((channels - DIRECTIONS + GRADIENTS, count, count), np.float32)
+        taper = np.hanning(count + 2)[1:-1]
+        self._taper = np.outer(taper, taper).astype(np.float32)
+        self._label = to_spectrum(label(count, config.sharpness * count / config.reach))
+        side = config.reach * math.sqrt(self.target.area)
+        self._own = own_cells(count, self.target.h / side * count, self.target.w / side * count)
+
+    def find(self, frame: Frame, last: Box, *, resize: bool = True) -> Found:
+        """Look around the last box, and unless it keeps its size a little larger and smaller."""
+        assert self.filter is not None
+        view = self._look(frame, last)
+        best, scale = Peak(-math.inf, 0.0, 0.0), 1.0
+        for each in self._scales.tolist() if resize else [1.0]:
+            peak = find_peak(respond(self.filter, self._describe(view, last, each)))
+            if peak.height > best.height:
+                best, scale = peak, each
+        cell = self._side(last) * scale / self.config.cells
+        (x, y), w, h = last.centre, last.w * scale, last.h * scale
+        box = Box.from_centre(x + best.right * cell, y + best.down * cell, w, h)
+        return Found(box, best.height / max(self.height, SMALLEST_HEIGHT))
+
+    def learn(self, frame: Frame, box: Box) -> None:
+        """Change the filter so that it answers at this box."""
+        side = self._side(box) * (1 + 2 / self.config.cells)  # of the map and the ring around it
+        view = self._view
+        if view is None or not view.covers(frame, Box.from_centre(*box.centre, side, side)):
+            view = self._look(frame, box)
+        spectrum = self._describe(view, box)
+        rounds = FIRST_ROUNDS if self.filter is None else self.config.rounds
+        self.filter = fit(spectrum, self._label, self._own, self.filter, self.config.inertia, rounds)
+        self._average(float(irfft2(respond(self.filter, spectrum), s=self._own.shape)[0, 0]))
+
+    def _average(self, height: float) -> None:
+        """Take the answer in a frame that was learned from into what is usual."""
+        self.learned = min(self.learned + 1, USUAL_OVER)
+        self.height += (height - self.height) / self.learned
+
+    def _side(self, box: Box) -> float:
+        """Side of the map around a box, in pixels of the frame."""
+        return self.config.reach * math.sqrt(box.area)
+
+    def _look(self, frame: Frame, box: Box) -> View:
+        """Sum what a window around a box has to show."""
+        zoom = self.config.cells * self.config.cell / self._side(box)
+        size = (len(self._integral) - 1) * BLOCK
+        (x, y), half = box.centre, size / 2 / zoom
+        window = cut_pixels(frame, (x - half, y - half), zoom, (size, size))
+        pixels = frame if frame.ndim == 3 else frame[:, :, None]
+        sum_blocks(window.grey, pixels, window.left, window.top, zoom, self._names, self._integral)
+        self._view = View(frame, window.left, window.top, 2 * half, zoom)
+        return self._view
+
+    def _describe(self, view: View, box: Box, scale: float = 1.0) -> Spectrum:
+        """Spectrum of the map around a box taken larger by a scale."""
+        side, (x, y) = self._side(box) * scale, box.centre
+        left, top, cell = x - side / 2 - view.left, y - side / 2 - view.top, side / self.config.cells * view.zoom
+        sums = sum_cells(self._integral, left * view.zoom, top * view.zoom, cell, self.config.cells)
+        normalise(sums, cell * cell, self._taper, self._map)
+        return to_spectrum(self._map)
+
+
+def label(count: int, spread: float) -> NDArray[np.float32]:
+    """The answer wanted ``(count, count)``: a bell of height 1 at the first cell, which wraps around."""
+    distance = np.minimum(np.arange(count), count - np.arange(count))
+    bell = np.exp(-0.5 * np.square(distance / spread))
+    return np.outer(bell, bell).astype(np.float32)
+
+
+def own_cells(count: int, height: float, width: float) -> NDArray[np.float32]:
+    """Say which cells ``(count, count)`` a box in the middle touches, its sides given in cells."""
+    distance = np.abs(np.arange(count) + 0.5 - count / 2) - 0.5
+    return np.outer(distance < height / 2, distance < width / 2).astype(np.float32)

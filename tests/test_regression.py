@@ -1,0 +1,271 @@
+"""Finding the target by regression: the maps, the filter, the top of its answer, and all of them together."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from metrack import Tracker
+from metrack.box import Box
+from metrack.config import RegressionConfig
+from metrack.regression import cells, ridge
+from metrack.regression.colour_names import TYPICAL, is_coloured, name_table
+from metrack.regression.peak import find_peak
+from metrack.regression.regressor import Regressor, label, own_cells
+from metrack.synth import builtin_clip
+from reference import regression as reference
+
+NO_NAMES = np.empty((1, 0), np.float32)
+
+
+def textured(seed, side=48):
+    rng = np.random.default_rng(seed)
+    coarse = np.kron(rng.uniform(0, 150, (side // 8 + 1,) * 2), np.ones((8, 8)))[:side, :side]
+    return (coarse + rng.uniform(0, 100, (side, side))).astype(np.float32)
+
+
+def integral_of(grey, frame=None, names=NO_NAMES):
+    height, width = grey.shape
+    integral = np.empty((height // 2 + 1, width // 2 + 1, 19 + names.shape[1]), np.float32)
+    frame = np.zeros((height, width, 3), np.uint8) if frame is None else frame
+    cells.sum_blocks(grey, frame, 0.0, 0.0, 1.0, names, integral)
+    return integral
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 99), st.floats(2, 10), st.floats(2, 10), st.floats(2.5, 5))
+def test_cells_of_any_size_hold_what_their_pixels_give(seed, left, top, size):
+    grey = textured(seed)
+    given_ = np.dstack([reference.block_sums(grey), grey])
+    sums = cells.sum_cells(integral_of(grey), left, top, size, 6)
+    for i, j in [(0, 0), (3, 5), (7, 7)]:
+        expected = reference.cell_sum(given_, left + (j - 1) * size, top + (i - 1) * size, size, cells.BLOCK)
+        assert_allclose(sums[i, j], expected, atol=2e-3 * (1 + np.abs(expected).max()))
+
+
+def test_cells_outside_the_window_are_empty():
+    sums = cells.sum_cells(integral_of(textured(1)), -40.0, -40.0, 4.0, 6)
+    assert_array_equal(sums[:4], 0)
+    assert np.isfinite(sums).all()
+
+
+def test_a_map_is_normalised_by_its_neighbourhood(seed):
+    sums = cells.sum_cells(integral_of(textured(seed)), 8.0, 8.0, 4.0, 6)
+    out = np.empty((32, 6, 6), np.float32)
+    taper = np.full((6, 6), 0.5, np.float32)
+    cells.normalise(sums, 16.0, taper, out)
+    for i, j in [(0, 0), (2, 4), (5, 5)]:
+        expected = reference.gradient_channels(sums.astype(float), i, j, cells.MOST, cells.NOISE)
+        assert_allclose(out[:31, i, j], 0.5 * expected, atol=1e-5)
+        assert out[31, i, j] == pytest.approx(0.5 * (sums[i + 1, j + 1, 18] / 16 / 255 - 0.5), abs=1e-6)
+
+
+def test_half_the_light_gives_the_same_gradients(seed):
+    grey = textured(seed)
+    bright, dim = (np.empty((32, 6, 6), np.float32) for _ in range(2))
+    for light, out in ((1.0, bright), (0.5, dim)):
+        sums = cells.sum_cells(integral_of((grey * light).astype(np.float32)), 8.0, 8.0, 4.0, 6)
+        cells.normalise(sums, 16.0, np.ones((6, 6), np.float32), out)
+    assert_allclose(dim[:31], bright[:31], atol=2e-3)
+
+
+def test_colours_are_called_by_their_names():
+    table = name_table()
+    for place, (name, colour) in enumerate(TYPICAL.items()):
+        red, green, blue = (value >> 3 for value in colour)
+        assert np.argmax(table[(red * 32 + green) * 32 + blue]) == place, name
+    assert_allclose(table.mean(axis=0, dtype=float), 0, atol=1e-5)
+
+
+def test_a_block_has_the_name_of_its_colour():
+    frame = np.zeros((48, 48, 3), np.uint8)
+    frame[:, 24:] = TYPICAL["red"]
+    sums = cells.sum_cells(integral_of(textured(0), frame, name_table()), 8.0, 8.0, 4.0, 6)
+    names = list(TYPICAL)
+    shares = sums[1:-1, 1:-1, 19:] / 16
+    assert (np.argmax(shares[:, :3], axis=2) == names.index("black")).all()
+    assert (np.argmax(shares[:, 5:], axis=2) == names.index("red")).all()
+
+
+def test_grey_in_three_channels_is_not_colour():
+    grey = np.random.default_rng(0).integers(0, 256, (40, 40), np.uint8)
+    assert not is_coloured(grey)
+    assert not is_coloured(np.repeat(grey[:, :, None], 3, axis=2))
+    assert is_coloured(np.dstack([grey, 255 - grey, grey]))
+
+
+def maps_and_label(seed, channels=3, count=8):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((channels, count, count)).astype(np.float32), label(count, 0.8)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 99), st.floats(0.01, 10))
+def test_one_round_is_the_ridge_regression_of_every_shift(seed, inertia):
+    maps, wanted = maps_and_label(seed)
+    before = np.random.default_rng(seed + 1).standard_normal(maps.shape).astype(np.float32)
+    spectra = [ridge.to_spectrum(each) for each in (maps, wanted, before)]
+    found = np.empty_like(spectra[0])
+    ridge.solve(spectra[0], spectra[1], spectra[2], inertia, np.zeros_like(found), 0.0, found)
+    slow = reference.ridge(maps.astype(float), wanted, before, inertia)
+    assert_allclose(np.fft.irfft2(found, s=maps.shape[1:]), slow, atol=1e-3)
+
+
+def test_the_answer_is_the_sum_over_channels_at_every_shift(seed):
+    maps, _ = maps_and_label(seed)
+    filter_ = np.random.default_rng(seed + 1).standard_normal(maps.shape).astype(np.float32)
+    answer = np.fft.irfft2(ridge.respond(ridge.to_spectrum(filter_), ridge.to_spectrum(maps)), s=maps.shape[1:])
+    assert_allclose(answer.ravel(), reference.shift_matrix(maps) @ filter_.ravel(), atol=1e-4)
+
+
+def loss(maps, wanted, filter_):
+    return float(np.square(reference.shift_matrix(maps) @ filter_.ravel() - wanted.ravel()).sum())
+
+
+def test_rounds_bring_the_filter_into_the_targets_cells(seed):
+    maps, wanted = maps_and_label(seed)
+    own = own_cells(8, 3.0, 3.0)
+    outside = []
+    for rounds in (1, 3, 12):
+        spectrum = ridge.fit(ridge.to_spectrum(maps), ridge.to_spectrum(wanted), own, None, 0.0, rounds)
+        filter_ = np.fft.irfft2(spectrum, s=own.shape)
+        outside.append(np.abs(filter_ * (1 - own)).max() / np.abs(filter_).max())
+    assert outside[0] > outside[1] > outside[2]
+    assert outside[2] < 0.02
+    assert loss(maps, wanted, filter_ * own) < loss(maps, wanted, np.zeros_like(maps))
+
+
+def test_an_infinitely_inert_filter_stays_as_it_is(seed):
+    maps, wanted = maps_and_label(seed)
+    spectra = ridge.to_spectrum(maps), ridge.to_spectrum(wanted)
+    own = own_cells(8, 3.0, 3.0)
+    before = ridge.fit(*spectra, own, None, 0.0, 6)
+    after = ridge.fit(*spectra, own, before, 1e6, 2)
+    assert_allclose(after, before, atol=1e-3 * np.abs(before).max())
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.floats(-3, 3), st.floats(-3, 3), st.sampled_from([15, 16]))
+def test_the_top_is_found_between_cells(down, right, count):
+    frequency = np.fft.fftfreq(count)
+    wave = np.exp(-2j * np.pi * (frequency[:, None] * down + np.fft.rfftfreq(count) * right))
+    spectrum = (ridge.to_spectrum(label(count, 1.5)) * wave).astype(np.complex64)
+    peak = find_peak(spectrum)
+    assert (peak.down, peak.right) == pytest.approx((down, right), abs=2e-3)
+    assert peak.height == pytest.approx(1.0, abs=2e-3)
+
+
+def test_no_cell_is_higher_than_the_top(seed):
+    answer = np.random.default_rng(seed).standard_normal((12, 12)).astype(np.float32)
+    peak = find_peak(ridge.to_spectrum(answer))
+    assert peak.height >= answer.max() - 1e-5
+    assert peak.height == pytest.approx(reference.answer_at(answer, peak.down, peak.right), abs=1e-4)
+
+
+def test_a_flat_answer_has_its_top_in_the_middle():
+    peak = find_peak(ridge.to_spectrum(np.zeros((10, 10), np.float32)))
+    assert (peak.down, peak.right) == (0.0, 0.0)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    rng = np.random.default_rng(3)
+    coarse = np.kron(rng.uniform(30, 220, (31, 41, 3)), np.ones((8, 8, 1)))
+    return np.clip(coarse + rng.normal(0, 6, coarse.shape), 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("colour", [True, False])
+@pytest.mark.parametrize(("dx", "dy"), [(0, 0), (7, -5), (-30, 12)])
+def test_a_target_that_moved_is_found_where_it_went(scene, colour, dx, dy):
+    frame = scene if colour else scene[:, :, 0]
+    box = Box(140.0, 100.0, 40.0, 36.0)
+    regressor = Regressor.start(RegressionConfig(), frame, box)
+    found = regressor.find(np.roll(frame, (dy, dx), axis=(0, 1)), box)
+    assert found.box.iou(Box(box.x + dx, box.y + dy, box.w, box.h)) > 0.93
+    assert found.response > (0.9 if dx == dy == 0 else 0.3)
+
+
+def test_a_target_that_grows_is_followed(seed):
+    clip = builtin_clip(60, (320, 240), seed, occlusion=False, departure=False, twin=False, lighting=False)
+    regressor, box = Regressor.start(RegressionConfig(), clip[0], clip.first_box), clip.first_box
+    for index in range(1, len(clip)):
+        box = regressor.find(clip[index], box).box
+        regressor.learn(clip[index], box)
+    assert box.iou(clip.truth[-1].box) > 0.7
+
+
+def test_where_the_target_is_gone_the_answer_is_low(scene):
+    box = Box(140.0, 100.0, 40.0, 36.0)
+    regressor = Regressor.start(RegressionConfig(), scene, box)
+    other = scene[::-1, ::-1].copy()
+    assert regressor.find(other, box).response < 0.5 * regressor.find(scene, box).response
+
+
+@pytest.mark.parametrize("value", [0, 255])
+def test_a_frame_of_nothing_gives_finite_numbers(scene, value):
+    box = Box(140.0, 100.0, 40.0, 36.0)
+    nothing = np.full_like(scene, value)
+    for first, second in ((scene, nothing), (nothing, scene), (nothing, nothing)):
+        regressor = Regressor.start(RegressionConfig(), first, box)
+        found = regressor.find(second, box)
+        regressor.learn(second, found.box)
+        assert math.isfinite(found.response)
+        assert np.isfinite(found.box.to_xywh()).all()
+        assert np.isfinite(regressor.filter).all()
+
+
+@pytest.mark.parametrize("box", [Box(0, 0, 6, 5), Box(300, 230, 20, 10), Box(-15, 90, 40, 90), Box(0, 0, 320, 240)])
+def test_targets_at_the_border_tiny_or_as_large_as_the_frame(scene, box):
+    regressor = Regressor.start(RegressionConfig(), scene, box)
+    assert np.isfinite(regressor.find(scene, box).box.to_xywh()).all()
+
+
+def test_learning_without_a_new_look_is_learning_from_one(scene):
+    """A window that has been looked at serves the learning too, unless the target went too far."""
+    box, near = Box(140.0, 100.0, 40.0, 36.0), Box(142.0, 101.0, 40.0, 36.0)
+    once, anew = (Regressor.start(RegressionConfig(), scene, box) for _ in range(2))
+    once.find(scene, box)
+    anew._view = None
+    for regressor in (once, anew):
+        regressor.learn(scene, near)
+    gap = np.linalg.norm(once.filter - anew.filter) / np.linalg.norm(anew.filter)
+    assert 0 < gap < 0.2
+
+
+def test_the_map_reaches_as_far_as_asked():
+    near, far = (
+        dataclasses.replace(RegressionConfig(), reach=reach, cells=cells_) for reach, cells_ in ((2, 20), (5, 50))
+    )
+    rng = np.random.default_rng(5)
+    frame = rng.integers(0, 256, (240, 320, 3), np.uint8)
+    frame = np.kron(frame[::8, ::8], np.ones((8, 8, 1), np.uint8))
+    box, moved = Box(140.0, 100.0, 32.0, 32.0), np.roll(frame, 48, axis=1)
+    there = Box(188.0, 100.0, 32.0, 32.0)
+    assert Regressor.start(far, frame, box).find(moved, box).box.iou(there) > 0.8
+    assert Regressor.start(near, frame, box).find(moved, box).box.iou(there) < 0.5
+
+
+def test_a_saved_tracker_goes_on_with_its_filter(tmp_path, seed):
+    clip = builtin_clip(60, (320, 240), seed, occlusion=False, departure=False)
+    tracker = Tracker(seed=seed)
+    tracker.init(clip[0], clip.first_box)
+    for index in range(1, 5):
+        tracker.update(clip[index])
+    tracker.save(tmp_path / "t.npz")
+    again = Tracker.load(tmp_path / "t.npz")
+    for index in range(5, 9):
+        assert again.update(clip[index]) == tracker.update(clip[index])
+
+
+def test_the_seed_decides_nothing_about_where_a_seen_target_is(seed):
+    clip = builtin_clip(60, (320, 240), 0, occlusion=False, departure=False)
+    boxes = []
+    for each in (seed, seed + 1):
+        tracker = Tracker(seed=each)
+        tracker.init(clip[0], clip.first_box)
+        boxes.append([tracker.update(clip[index]).box for index in range(1, 20)])
+    assert boxes[0] == boxes[1]
