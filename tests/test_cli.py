@@ -24,7 +24,7 @@ from metrack.synth import Clip, builtin_clip
 CHANGES = {"motion.particles": 20, "memory.size": 20, "metric.learning": "off"}
 LIGHT = [part for name, value in CHANGES.items() for part in ("--set", f"{name}={value}")]
 COMMAND = "import metrack.job as job; job.SECONDS_BETWEEN_CHECKPOINTS = 0.05; import metrack.cli as cli; cli.main()"
-RESULTS = {"events.jsonl", "boxes.csv", "boxes.txt", "summary.json", "tracked.mp4", "trajectory.jsonl"}
+RESULTS = {"events.jsonl", "boxes.csv", "boxes.txt", "report.html", "summary.json", "tracked.mp4", "trajectory.jsonl"}
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_the_command_gives_the_boxes_of_the_library(video: Path, box: str, clip:
 
 
 def test_several_targets_and_a_range_of_frames(video: Path, box: str, tmp_path: Path) -> None:
-    options = ["--start", "5", "--stop", "15", "-o", str(tmp_path), *LIGHT]
+    options = ["--start", "5", "--stop", "15", "-o", str(tmp_path), "--preset", "paper", *LIGHT]
     assert run(["track", str(video), "--box", box, "--box", box, *options]) == 0
     records = read_jsonl(tmp_path / "trajectory.jsonl")
     assert [(record.frame, record.target) for record in records] == [(i, t) for i in range(5, 15) for t in (1, 2)]
@@ -158,6 +158,7 @@ def test_demo_leaves_everything_it_speaks_of(tmp_path: Path, capsys: pytest.Capt
     assert "compiling kernels" in told
     assert "% of the frames" in told
     assert str(out / "tracked.mp4") in told
+    assert str(out / "report.html") in told
 
 
 def test_info_and_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from metrack.config import (
 )
 from metrack.estimate import Estimate, Evidence, Identity, Info
 from metrack.identity import Gallery, Identifier
+from metrack.multi import MultiTracker
 from metrack.score_map import confidence_map
 from metrack.tracker import Tracker
 
@@ -37,6 +38,7 @@ __all__ = [
     "MemoryConfig",
     "MetricConfig",
     "MotionConfig",
+    "MultiTracker",
     "RankingConfig",
     "RepresentationConfig",
     "SearchConfig",

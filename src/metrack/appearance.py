@@ -109,6 +109,7 @@ class Appearance:
         slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(lesson.foreground))
         slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(lesson.background))
         self.space.put((slots_f, slots_b), (lesson.foreground[from_f], lesson.background[from_b]))
+        self.entered = ((slots_f, from_f), (slots_b, from_b))  # for whoever shows the memory
         if self.config.metric.learning != "off":
             if due(frame, self.config.metric.every):
                 self._learn_triplets(self._triplets(rng))

@@ -19,14 +19,15 @@ from typing import Any, Self
 import numpy as np
 
 from metrack.box import Box
-from metrack.checks import check_box
+from metrack.checks import check_box, did_you_mean
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import Estimate
 from metrack.frames import Frame, Mark, Source, VideoWriter, draw, open_source
 from metrack.frames.base import Image, without_password
-from metrack.frames.formats import Record
+from metrack.frames.formats import FORMATS, Record
 from metrack.frames.sink import h264_encoder
-from metrack.identity import Gallery
+from metrack.identity import Gallery, Identifier
+from metrack.multi import MultiTracker, seed_of
 from metrack.results import (
     VIDEO,
     Checkpoint,
@@ -59,11 +60,13 @@ class Job:
     stop: int | None = None
     video: bool = True
     gallery: str | None = None
+    formats: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as a checkpoint keeps them."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return values | {"source": without_password(self.source), "boxes": [list(box) for box in self.boxes]}
+        lists = {"boxes": [list(box) for box in self.boxes], "formats": list(self.formats)}
+        return values | lists | {"source": without_password(self.source)}
 
     def config(self) -> TrackerConfig:
         """Return the settings of the trackers."""
@@ -87,6 +90,9 @@ class Job:
             raise ValueError(f"--seed must be 0 or more, got {self.seed}")
         if self.start < 0:
             raise ValueError(f"--start must be 0 or more, got {self.start}")
+        for name in self.formats:
+            if name not in FORMATS:
+                raise ValueError(f"--format must be a known one, got {name!r}{did_you_mean(name, FORMATS)}")
         if self.stop is not None and self.stop <= self.start:
             raise ValueError(f"--stop must come after --start {self.start}, got {self.stop}")
 
@@ -95,7 +101,7 @@ class Job:
         """Return the job of an interrupted run; options that are given once more must say the same."""
         for name, value in wishes.items():
             if name not in MAY_DIFFER and value != saved[name]:
-                option = {"boxes": "box", "changes": "set"}.get(name, name)
+                option = {"boxes": "box", "changes": "set", "formats": "format"}.get(name, name)
                 raise ValueError(f"--resume goes on with --{option} {saved[name]} as it began, got {value}")
         return cls(**{**saved, **wishes})
 
@@ -152,7 +158,7 @@ def follow(
 
 
 class _Run:
-    """One job under way: it owns the trackers, the open files and the counts."""
+    """One job under way: it owns the tracker, the open files and the counts."""
 
     def __init__(
         self,
@@ -165,6 +171,7 @@ class _Run:
         gallery: Gallery | None,
     ) -> None:
         self.job, self.out, self.source, self.watch = job, out, source, watch
+        self.gallery = gallery
         self.checksum, self.total = _checksum(first), expected_length(source, job)
         self.frames, self.busy = 0, 0.0
         self.saved_frames, self.saved_at = 0, float("-inf")
@@ -172,12 +179,12 @@ class _Run:
         self.earlier: list[Record] = []  # of a resumed run: shown again, not followed again
         if checkpoint is None:
             discard_checkpoint(out)
-            self.results = ResultFolder.create(out, len(job.boxes))
-            self.trackers = _new_trackers(job, gallery)
+            self.results = ResultFolder.create(out, len(job.boxes), job.formats)
+            self.tracker = MultiTracker(job.config(), seed=job.seed, gallery=gallery)
         else:
             self.busy, self.saved_frames = checkpoint.busy, checkpoint.frames
-            self.trackers = checkpoint.trackers(out, gallery)
-            self.results, self.earlier = ResultFolder.reopen(out, len(job.boxes), checkpoint.frames)
+            self.tracker = checkpoint.tracker(out, gallery)
+            self.results, self.earlier = ResultFolder.reopen(out, len(job.boxes), checkpoint.frames, job.formats)
         self.video = VideoWriter(out / VIDEO, source.size, source.fps) if job.video else None
         write_summary(out, self.summary("running", None))
 
@@ -199,8 +206,8 @@ class _Run:
         return self._finish("ended early" if self.source.ended_early else "done", self.source.notice)
 
     def _take(self, frame: Frame) -> None:
-        begin = self.frames * len(self.trackers)
-        records = self.earlier[begin : begin + len(self.trackers)]
+        begin = self.frames * len(self.job.boxes)
+        records = self.earlier[begin : begin + len(self.job.boxes)]
         step = "catching up" if records else "tracking"
         if not records:
             records = self._track(frame)
@@ -216,26 +223,21 @@ class _Run:
 
     def _track(self, frame: Frame) -> list[Record]:
         if self.frames == 0:
-            return [self._init(frame, target) for target in range(1, len(self.trackers) + 1)]
+            return [self._add(frame, Box(*box)) for box in self.job.boxes]
         started = time.perf_counter()
-        estimates = [tracker.update(frame.image) for tracker in self.trackers]
+        estimates = self.tracker.update(frame.image)
         self.busy += time.perf_counter() - started
-        return [
-            Record(frame.index, frame.time, target, each.box, each.score, each.state, _name(each))
-            for target, each in enumerate(estimates, 1)
-        ]
+        return [_record(frame, target, each) for target, each in estimates.items()]
 
-    def _init(self, frame: Frame, target: int) -> Record:
-        box = Box(*self.job.boxes[target - 1])
-        self.trackers[target - 1].init(frame.image, box)
-        return Record(frame.index, frame.time, target, box, 1.0, "tracking")
+    def _add(self, frame: Frame, box: Box) -> Record:
+        return Record(frame.index, frame.time, self.tracker.add(frame.image, box), box, 1.0, "tracking")
 
     def _save(self) -> None:
         """Keep a checkpoint, unless there is one of this frame or, while catching up, of a later one."""
         self.saved_at = time.monotonic()
         if self.frames > self.saved_frames and not self.source.live:
             point = Checkpoint(job=self.job.to_dict(), frames=self.frames, busy=self.busy, first_frame=self.checksum)
-            point.save(self.out, self.trackers)
+            point.save(self.out, self.tracker)
             self.saved_frames = self.frames
 
     def _finish(self, status: str, notice: str | None) -> dict[str, Any]:
@@ -259,11 +261,13 @@ class _Run:
             "size": list(self.source.size),
             "fps": self.source.fps,
             "start": self.job.start,
+            "stop": self.job.stop,
             "frames": frames,
             "targets": self.tally.targets(self.job.boxes),
             "preset": self.job.preset,
             "changed": {k: v for k, v in self.job.config().to_dict().items() if v != usual[k]},
             "seed": self.job.seed,
+            "gallery": _gallery(self.job, self.gallery),
             "tracker_fps": round((frames - 1) / self.busy, 2) if self.busy > 0 else None,
         }
 
@@ -296,15 +300,32 @@ def expected_length(source: Source, job: Job) -> int | None:
     return min(ends) - job.start if ends else None
 
 
-def _name(estimate: Estimate) -> str | None:
-    return None if estimate.identity is None else estimate.identity.name
+def _record(frame: Frame, target: int, estimate: Estimate) -> Record:
+    """Write down what the tracker says, and what it judges by; distances to a millionth."""
+    info, who = estimate.info, estimate.identity
+    return Record(
+        frame.index,
+        frame.time,
+        target,
+        estimate.box,
+        estimate.score,
+        estimate.state,
+        identity=None if who is None else who.name,
+        evidence=None if info is None else info.evidence,
+        distances=None if who is None else tuple(np.round(who.distances, 6).tolist()),
+    )
+
+
+def _gallery(job: Job, gallery: Gallery | None) -> dict[str, Any] | None:
+    """Say who is known, and the mean distance beyond which somebody is not."""
+    if gallery is None:
+        return None
+    return {"path": job.gallery, "names": list(gallery.names), "unknown_above": Identifier(gallery).limit}
 
 
 def _new_trackers(job: Job, gallery: Gallery | None) -> list[Tracker]:
-    """One tracker per target; the first takes the seed itself, so that the library gives the same boxes."""
-    seeds = [job.seed] + [
-        int(np.random.SeedSequence([job.seed, target]).generate_state(1)[0]) for target in range(2, len(job.boxes) + 1)
-    ]
+    """One tracker per target, each with the seed it has among several."""
+    seeds = [seed_of(job.seed, target) for target in range(1, len(job.boxes) + 1)]
     return [Tracker(job.config(), seed=seed, gallery=gallery) for seed in seeds]
 
 

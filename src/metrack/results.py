@@ -15,13 +15,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from metrack.frames.formats import CSV_HEADER, Record, read_jsonl, to_csv_line, to_json_line, to_otb_line
+from metrack.frames.formats import CSV_HEADER, FORMATS, Record, read_jsonl, to_csv_line, to_json_line, to_otb_line
 from metrack.identity import Gallery
-from metrack.tracker import Tracker
+from metrack.multi import MultiTracker
 from metrack.witness import Witness
 
 TRAJECTORY, TABLE, EVENTS = "trajectory.jsonl", "boxes.csv", "events.jsonl"
 SUMMARY, VIDEO = "summary.json", "tracked.mp4"
+PAGE, PICTURES = "report.html", ("events.png", "occlusion.png", "identification.png")
 RESUME = "resume"  # a folder inside ours, gone when the run is done
 
 
@@ -68,33 +69,37 @@ def replace_text(path: Path, text: str) -> None:
 class ResultFolder:
     """The growing text results of a run: one call of :meth:`add` per frame."""
 
-    def __init__(self, path: Path, targets: int, witness: Witness | None = None) -> None:
+    def __init__(self, path: Path, targets: int, formats: Sequence[str] = (), witness: Witness | None = None) -> None:
         self.path = path
         self._witness = witness or Witness()
         self._events = _appending(path / EVENTS)
         self._trajectory = _appending(path / TRAJECTORY)
         self._table = _appending(path / TABLE)
         self._boxes = [_appending(path / name) for name in box_files(targets)]
+        self._others = [(_appending(path / FORMATS[name].file), FORMATS[name].line) for name in formats]
 
     @classmethod
-    def create(cls, path: Path, targets: int) -> Self:
+    def create(cls, path: Path, targets: int, formats: Sequence[str] = ()) -> Self:
         """Claim a folder and begin anew in it; files of ours from an earlier run go, all others stay."""
         claim_folder(path)
-        for old in [path / TRAJECTORY, path / TABLE, path / EVENTS, path / VIDEO, *path.glob("boxes*.txt")]:
+        others = [each.file for each in FORMATS.values()]
+        names = (TRAJECTORY, TABLE, EVENTS, VIDEO, PAGE, *PICTURES, *others)
+        for old in [*(path / name for name in names), *path.glob("boxes*.txt")]:
             old.unlink(missing_ok=True)
         (path / TABLE).write_text(CSV_HEADER + "\n")
-        return cls(path, targets)
+        return cls(path, targets, formats)
 
     @classmethod
-    def reopen(cls, path: Path, targets: int, frames: int) -> tuple[Self, list[Record]]:
+    def reopen(cls, path: Path, targets: int, frames: int, formats: Sequence[str] = ()) -> tuple[Self, list[Record]]:
         """Cut the results back to their first frames, to go on from there; also return what they hold."""
-        for name, lines in [(TRAJECTORY, frames * targets), (TABLE, frames * targets + 1)]:
+        line_per_record = [TRAJECTORY, *(FORMATS[name].file for name in formats)]
+        for name, lines in [*((name, frames * targets) for name in line_per_record), (TABLE, frames * targets + 1)]:
             _keep_lines(path / name, lines)
         for name in box_files(targets):
             _keep_lines(path / name, frames)
         records, witness = read_jsonl(path / TRAJECTORY), Witness()
         replace_text(path / EVENTS, "".join(f"{event.to_json_line()}\n" for event in witness.take(records)))
-        return cls(path, targets, witness), records
+        return cls(path, targets, formats, witness), records
 
     def add(self, records: Sequence[Record]) -> None:
         """Write down one frame: one record per target, in the order of the targets."""
@@ -102,6 +107,8 @@ class ResultFolder:
         self._table.write("".join(f"{to_csv_line(record)}\n" for record in records))
         for file, record in zip(self._boxes, records, strict=True):
             file.write(f"{to_otb_line(record.box)}\n")
+        for file, to_line in self._others:
+            file.write("".join(f"{to_line(record)}\n" for record in records))
         self._events.write("".join(f"{event.to_json_line()}\n" for event in self._witness.take(records)))
         for file in self._files():
             file.flush()
@@ -112,7 +119,7 @@ class ResultFolder:
             file.close()
 
     def _files(self) -> list[TextIO]:
-        return [self._trajectory, self._table, self._events, *self._boxes]
+        return [self._trajectory, self._table, self._events, *self._boxes, *(file for file, _ in self._others)]
 
     def __enter__(self) -> Self:
         return self
@@ -161,12 +168,12 @@ def box_files(targets: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """Where a run stood: a small JSON file beside one tracker state per target, in the folder ``resume``.
+    """Where a run stood: a small JSON file beside the state of the tracker, in the folder ``resume``.
 
-    The states are written first, under names that hold the frame number, and count only once the JSON file
+    The state is written first, under a name that holds the frame number, and counts only once the JSON file
     names that number, so that a kill at any moment leaves the last whole checkpoint.
 
-    ``job`` are its options, ``frames`` how many frames it had followed, ``busy`` the seconds its trackers had
+    ``job`` are its options, ``frames`` how many frames it had followed, ``busy`` the seconds its tracker had
     taken, ``first_frame`` a checksum of the frame it began with.
     """
 
@@ -175,15 +182,13 @@ class Checkpoint:
     busy: float
     first_frame: int
 
-    def save(self, out: Path, trackers: Sequence[Tracker]) -> None:
+    def save(self, out: Path, tracker: MultiTracker) -> None:
         """Write the checkpoint, then drop the one before it."""
         folder = out / RESUME
         folder.mkdir(exist_ok=True)
-        kept = {self._state(folder, target) for target in range(1, len(trackers) + 1)}
-        for target, tracker in enumerate(trackers, 1):
-            tracker.save(self._state(folder, target))
+        tracker.save(self._state(folder))
         write_json(folder / "checkpoint.json", asdict(self))
-        for old in set(folder.glob("state_*")) - kept:
+        for old in set(folder.glob("state_*")) - {self._state(folder)}:
             old.unlink()
 
     @classmethod
@@ -194,15 +199,12 @@ class Checkpoint:
         except (OSError, ValueError, TypeError):
             raise ValueError(f"--resume needs an interrupted run, but there is none in {str(out)!r}") from None
 
-    def trackers(self, out: Path, gallery: Gallery | None = None) -> list[Tracker]:
-        """Bring the trackers back as they were."""
-        return [
-            Tracker.load(self._state(out / RESUME, number + 1), gallery=gallery)
-            for number in range(len(self.job["boxes"]))
-        ]
+    def tracker(self, out: Path, gallery: Gallery | None = None) -> MultiTracker:
+        """Bring the tracker back as it was."""
+        return MultiTracker.load(self._state(out / RESUME), gallery=gallery)
 
-    def _state(self, folder: Path, target: int) -> Path:
-        return folder / f"state_{target}_{self.frames}.npz"
+    def _state(self, folder: Path) -> Path:
+        return folder / f"state_{self.frames}.npz"
 
 
 def discard_checkpoint(out: Path) -> None:

@@ -159,6 +159,25 @@ def builtin_clip(
     return Clip(_Story(frames, departure or elsewhere, elsewhere), size, seed, occlusion, twin, lighting)
 
 
+def crossing_balloons(
+    frames: int = 60, seed: int = 0, *, alike: bool = False, speed: float = 3.0, apart: float = 6.0
+) -> Iterator[tuple[Frame, tuple[Box, Box]]]:
+    """Paint two balloons of one pattern that cross half-way, and give their true boxes with each frame.
+
+    The second flies in front, to the right, ``apart`` pixels lower; they differ in colour unless they are ``alike``.
+    """
+    scenery = builtin_clip(frames, (320, 240), seed, occlusion=False, departure=False, twin=False, lighting=False)
+    red, teal = (CRIMSON, CREAM, NAVY), (TEAL, CREAM, PLUM)
+    sprites = [_paint_balloon(colours, twist=False) for colours in (red, red if alike else teal)]
+    for index in range(frames):
+        way = speed * (index - frames / 2)
+        boxes = [Box.from_centre(160 + side * way, 105 + side * apart / 2, *BODY) for side in (-1, 1)]
+        image = scenery._paint(index, with_target=False).astype(np.float32)
+        for sprite, box in zip(sprites, boxes, strict=True):
+            _lay(image, *_stamp(sprite, box, image.shape))
+        yield image.astype(np.uint8), (boxes[0], boxes[1])
+
+
 def _check_whole(name: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from metrack.appearance import Appearance, Lesson
 from metrack.arrays import Floats
 from metrack.box import Box, bounding, iou
 from metrack.checks import Frame, check_box, check_frame, check_seed, is_usable
-from metrack.confidence import PATIENCE, Presence, probability
+from metrack.confidence import PATIENCE, Presence, log_odds, probability
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
 from metrack.features.colour import colours_of
@@ -28,9 +29,23 @@ from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States, step
 from metrack.motion.resampling import effective_size, systematic
 from metrack.motion.search import MOST_PIXELS, scatter, search_region, window_of
+from metrack.regression.regressor import Regressor
 from metrack.representation.metric_weighted import score
 from metrack.stopwatch import Stopwatch
 from metrack.threads import one_blas_thread
+
+RETURN = 4.0  # log odds by which a hidden target must be better to take a place from one that is seen there
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What a look at a frame has brought: a box, the cloud and the view it came from, and the evidence for it."""
+
+    box: Box
+    cloud: Cloud
+    view: View
+    evidence: Evidence
+    watch: Stopwatch
 
 
 class Tracker:
@@ -76,6 +91,8 @@ class Tracker:
         if self._identifier is not None:
             self._identifier.reset()
         self._appearance = Appearance(self.config, self._extractor.dimension)
+        regression = self.config.regression
+        self._regressor = Regressor.start(regression, frame, first) if regression.use == "yes" else None
         with one_blas_thread():
             self._learn(frame, self._look(frame, np.array([first.to_xywh()])))
 
@@ -84,35 +101,112 @@ class Tracker:
         if self._shape is None:
             raise ValueError("update needs a target: call init(frame, box) first")
         frame = check_frame(frame, like=self._shape)
+        with one_blas_thread():
+            return self._conclude(frame, self._find(frame))
+
+    def _find(self, frame: Frame, *, brief: bool = False) -> Sighting:
+        """Look for the target in the next frame; nothing follows from it yet.
+
+        In brief, what regression finds keeps its size, and nothing is prepared for learning.
+        """
         watch = Stopwatch()
         self._frame += 1
-        motion = self.config.motion
-        with one_blas_thread():
-            explored = self._move(self._survivors, widen=math.sqrt(1 + min(self._unseen, PATIENCE)))
+        searching = self._unseen > PATIENCE and self.config.search.candidates > 0
+        response: float | None = None
+        box = self._last_seen
+        if searching or self._regressor is None:
+            cloud, view = self._scatter(frame, searching, watch)
+            box = Box(*cloud.boxes[cloud.best].tolist())
+        if self._regressor is not None:
+            found = self._regressor.find(frame, box, resize=not brief)
+            response, box = found.response, self._bounds.clip_box(found.box)
+            watch.lap("regress")
+            cloud, view = self._verify(frame, box, brief)
+        watch.lap("score")
+        self._box = box
+        best = cloud.best if self._regressor is None else 0
+        evidence = self._evidence(frame, cloud, best, response)
+        watch.lap("estimate")
+        return Sighting(self._box, cloud, view, evidence, watch)
+
+    def _scatter(self, frame: Frame, searching: bool, watch: Stopwatch) -> tuple[Cloud, View]:
+        """Let the particles look for the target, over more and more of the frame where it is searched for."""
+        explored = self._move(self._survivors, widen=self._widening)
+        if searching:
+            explored, view = self._search(frame, explored)
+        else:
             view = self._look(frame, self._bounds.to_boxes(explored))
-            if self._unseen > PATIENCE and self.config.search.candidates:
-                explored, view = self._search(frame, explored)
-            watch.lap("look")
-            cloud = self._observe(view, explored)
-            cloud += self._observe(view, self._refine(cloud))
-            watch.lap("score")
-            best, weights = cloud.best, cloud.weights(motion.sharpness)
-            self._box = Box(*cloud.boxes[best].tolist())
-            evidence = self._evidence(frame, cloud, best)
-            state = self._presence.judge(evidence)
-            watch.lap("estimate")
-            if state != TRACKING and self.config.memory.learn_when == "tracking":
-                self._unseen += 1
-                self._appearance.steps_taken = 0
-            else:
-                self._unseen, self._last_seen = 0, self._box
-                self._survivors = cloud.states[systematic(self._rng, weights, motion.explorers)]
-                self._learn(frame, view)
-            watch.lap("learn")
-            sure = probability(evidence)
-            identity = self._identify(frame, sure) if state == TRACKING else None
-            watch.lap("identify")
-        return Estimate(self._box, sure, state, self._info(cloud, weights, evidence, watch), identity)
+        watch.lap("look")
+        cloud = self._observe(view, explored)
+        return cloud + self._observe(view, self._refine(cloud)), view
+
+    def _verify(self, frame: Frame, box: Box, brief: bool = False) -> tuple[Cloud, View]:
+        """Look at a box, which is the first of the particles, and at places just beside it."""
+        self._box = box
+        states = np.tile(self._bounds.to_state(box), (self.config.motion.particles, 1))
+        states[1:] = self._move(states[1:], shorten=self.config.motion.refinement)
+        boxes = self._bounds.to_boxes(states)
+        view = self._extractor.look(frame, bounding(boxes), self._zoom) if brief else self._look(frame, boxes)
+        return self._observe(view, states), view
+
+    def _conclude(self, frame: Frame, seen: Sighting, *, learn: bool = True, hidden: bool = False) -> Estimate:
+        """Judge what was found, and learn from it unless that must wait; ``hidden`` says that the target is not there.
+
+        Of a hidden target nothing is learned, and the particles stay where it was last seen.
+        """
+        watch, weights = seen.watch, seen.cloud.weights(self.config.motion.sharpness)
+        watch.go_on()
+        state = self._presence.hide() if hidden else self._presence.judge(seen.evidence)
+        self._appearance.steps_taken = 0
+        if hidden or (state != TRACKING and self.config.memory.learn_when == "tracking"):
+            self._unseen += 1
+        else:
+            self._unseen, self._last_seen = 0, self._box
+            self._survivors = self._surviving(seen.cloud, weights)
+            if learn:
+                self._learn(frame, seen.view)
+                if self._regressor is not None:
+                    self._regressor.learn(frame, self._box)
+        watch.lap("learn")
+        sure = probability(seen.evidence)
+        identity = self._identify(frame, sure) if state == TRACKING else None
+        watch.lap("identify")
+        return Estimate(self._box, sure, state, self._info(seen.cloud, weights, seen.evidence, watch), identity)
+
+    def _surviving(self, cloud: Cloud, weights: NDArray[np.float64]) -> States:
+        """Where the particles start from in the next frame: at the estimate, where there is one without them."""
+        explorers = self.config.motion.explorers
+        if self._regressor is not None:
+            return np.tile(cloud.states[0], (explorers, 1))
+        return cloud.states[systematic(self._rng, weights, explorers)]
+
+    def _claim(self, seen: Sighting) -> float:
+        """Log odds that the place found is the target's own, by its looks and by the way there from its last place.
+
+        A target that was hidden must make a better case. Minus infinity where it looks as if it still were.
+        """
+        if self._presence.is_hidden(seen.evidence):
+            return -math.inf
+        step = max(self.config.motion.shift_std / self._zoom * self._widening, 1e-9)
+        away = seen.box.centre_distance(self._last_seen) / step
+        return log_odds(seen.evidence) - away**2 / 2 - 2 * math.log(self._widening) - (RETURN if self._unseen else 0.0)
+
+    def _elsewhere(self, frame: Frame, seen: Sighting, taken: Floats, overlap: float) -> Sighting:
+        """Guess at the best particle that overlaps no box of ``(K, 4)`` by more than that, else at its last place."""
+        cloud, view = seen.cloud, seen.view
+        free = np.all([iou(cloud.boxes, box[None]) <= overlap for box in taken], axis=0)
+        best = int(np.argmax(np.where(free, cloud.scores, -np.inf)))
+        if not free.any():
+            cloud, view = self._verify(frame, self._last_seen)
+            best = 0
+        self._box = Box(*cloud.boxes[best].tolist())
+        evidence = self._evidence(frame, cloud, best, seen.evidence.response)
+        return Sighting(self._box, cloud, view, evidence, seen.watch)
+
+    @property
+    def _widening(self) -> float:
+        """How much wider the particles step for want of a recent observation."""
+        return math.sqrt(1 + min(self._unseen, PATIENCE))
 
     def _identify(self, frame: Frame, sure: float) -> Identity | None:
         """Say who it is, where there is a gallery and enough of the target in the frame."""
@@ -147,14 +241,14 @@ class Tracker:
         strangeness = self._appearance.strangeness(descriptors)
         return Cloud(states, boxes, theta_f, theta_b, strangeness, self._score(theta_f, theta_b, strangeness))
 
-    def _evidence(self, frame: Frame, cloud: Cloud, best: int) -> Evidence:
+    def _evidence(self, frame: Frame, cloud: Cloud, best: int, response: float | None) -> Evidence:
         """Say what speaks for and against the estimate; beside it, a better aligned box may look more familiar."""
         energy = self.config.features.energy
         beside = iou(cloud.boxes, cloud.boxes[best : best + 1]) > 0.5
         template = float(cloud.strangeness[beside].min(initial=cloud.strangeness[best]))
         gap = colours_of(frame, self._box) - self._colours
         colour, scale = float(gap @ gap), float(cloud.states[best, 2])
-        return Evidence(float(cloud.theta_f[best]) / energy, template / energy, colour, scale)
+        return Evidence(float(cloud.theta_f[best]) / energy, template / energy, colour, scale, response)
 
     def _search(self, frame: Frame, explored: States) -> tuple[States, View]:
         """Look for the target beyond its last place; return the most familiar candidates and the view that has them.
@@ -236,6 +330,7 @@ class Tracker:
         boxes = np.vstack([near, beside, ranked])
         if not view.covers(boxes):  # the target has moved farther than usual
             view = self._extractor.look(frame, bounding(boxes), view.zoom)
+        self.taught = (near, beside)  # for whoever shows the memory
         foreground, background, around = np.split(view.describe(boxes), [len(near), len(near) + len(beside)])
         overlaps = iou(ranked, np.array([self._box.to_xywh()]))
         self._appearance.learn(self._rng, self._frame, Lesson(foreground, background, around, overlaps))
@@ -244,6 +339,11 @@ class Tracker:
         """Write everything the next frame needs to an ``.npz`` file (no pickle)."""
         if self._shape is None:
             raise ValueError("save needs a target: call init(frame, box) first")
+        state_file.write(Path(path), *self._state())
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return everything the next frame needs, as JSON and as named arrays."""
+        assert self._shape is not None
         meta = {
             "config": self.config.to_dict(),
             "seed": self.seed,
@@ -257,22 +357,33 @@ class Tracker:
             "presence": self._presence.to_dict(),
             "identifier": None if self._identifier is None else self._identifier.to_dict(),
         }
-        state_file.write(
-            Path(path), meta, {"survivors": self._survivors, "colours": self._colours, **self._appearance.to_arrays()}
-        )
+        learned = {} if self._regressor is None else self._regressor.to_arrays()
+        return meta, {
+            "survivors": self._survivors,
+            "colours": self._colours,
+            **self._appearance.to_arrays(),
+            **learned,
+        }
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
         meta, arrays = state_file.read(Path(path))
         try:
-            tracker = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"])
-            tracker._restore(meta, arrays)
-            if gallery is not None:
-                sums = meta["identifier"]
-                tracker._identifier = Identifier.from_dict(gallery, sums) if sums else Identifier(gallery)
+            return cls._from_state(meta, arrays, gallery)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"path must name a saved tracker, but {path} lacks {error}") from None
+
+    @classmethod
+    def _from_state(
+        cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], gallery: Gallery | None = None
+    ) -> Self:
+        """Go on from what :meth:`_state` returned."""
+        tracker = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"])
+        tracker._restore(meta, arrays)
+        if gallery is not None:
+            sums = meta["identifier"]
+            tracker._identifier = Identifier.from_dict(gallery, sums) if sums else Identifier(gallery)
         return tracker
 
     def _restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -287,6 +398,8 @@ class Tracker:
         self._appearance = Appearance(self.config, self._extractor.dimension)
         with one_blas_thread():
             self._appearance.restore(arrays)
+        regression, first = self.config.regression, Box(0.0, 0.0, self._bounds.width, self._bounds.height)
+        self._regressor = Regressor.from_arrays(regression, first, arrays) if regression.use == "yes" else None
 
 
 def _configuration(chosen: str | TrackerConfig) -> TrackerConfig:

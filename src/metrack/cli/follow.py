@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from metrack.cli.app import app, console
 from metrack.display import Display, demo_table, environment_table, map_lines, result_lines, settings_table
@@ -67,6 +68,10 @@ def track(
         Path | None,
         typer.Option(help="Say who it is: a file made by gallery build, or a folder with crops of everybody."),
     ] = None,
+    other_format: Annotated[
+        list[str] | None,
+        typer.Option("--format", metavar="NAME", help="Write the boxes in this form as well: mot (MOTChallenge)."),
+    ] = None,
 ) -> None:
     """Follow the target in each --box through SOURCE.
 
@@ -80,6 +85,7 @@ def track(
         "start": start,
         "stop": stop,
         "gallery": None if gallery is None else str(gallery),
+        "formats": other_format or None,
     }
     wishes = {name: value for name, value in wishes.items() if value is not None}
     _track({"source": source, "video": not no_video, **wishes}, out, resume)
@@ -95,10 +101,21 @@ def _track(wishes: dict[str, Any], out: Path, resume: bool) -> None:
         summary = follow(job, out, checkpoint=checkpoint, watch=display.show, halt=halt)
     for line in result_lines(summary, out):
         console.print(line)
+    _leave_page(out)
     if summary["status"] == "interrupted":
         raise typer.Exit(2)
     if summary["status"] == "ended early":  # wrong input, though what could be read of it is kept
         raise ValueError(summary["notice"])
+
+
+def _leave_page(out: Path) -> None:
+    """Write the page of a run; the results are there even where that cannot be done."""
+    from metrack.run_report import write_page
+
+    try:
+        console.print(f"look at {escape(str(write_page(out)))}", soft_wrap=True)
+    except (OSError, ValueError) as error:
+        console.print(f"  [yellow]note[/]: there is no page, because {escape(str(error))}", soft_wrap=True)
 
 
 @app.command()

@@ -73,9 +73,18 @@ class Identifier:
             abnormal=bool(apart[best] > ABNORMAL * max(self.gallery.usual, before[best])),
         )
 
+    @property
+    def means(self) -> NDArray[np.float64] | None:
+        """Mean distances ``(K,)`` so far, weighted by the scores; None while no frame has a score above 0."""
+        return self._sums / self._weight if self._weight > 0 else None
+
+    @property
+    def limit(self) -> float:
+        """Mean distance beyond which the answer is None."""
+        return self.unknown * self.gallery.usual
+
     def _is_known(self, best: int) -> bool:
-        limit = self.unknown * self.gallery.usual
-        return self._weight > 0 and bool(self._sums[best] <= limit * self._weight)
+        return self._weight > 0 and bool(self._sums[best] <= self.limit * self._weight)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was summed so far, for saving beside the gallery."""
