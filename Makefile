@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint bench accuracy tables chromium toolkits clean
+.PHONY: help demo test lint bench accuracy tables chromium axe-core toolkits clean
 
 help:
 	@echo "make demo      run the main job on the built-in clip and leave a folder to look at"
@@ -17,7 +17,7 @@ help:
 demo: .venv/core
 	$(BIN)/metrack demo
 
-test: .venv/dev .venv-toolkits/ready chromium
+test: .venv/dev .venv-toolkits/ready chromium axe-core
 	$(BIN)/python -m pytest
 
 lint: .venv/dev
@@ -71,4 +71,15 @@ chromium:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	else \
 		echo "no chromium here and no way to install it: the tests of pages in a browser will be skipped"; \
+	fi
+
+# The studio's page is tested for accessibility with axe-core, from the npm registry.
+AXE := 4.14.0
+axe-core: .venv/dev
+	@test -f .venv/axe-core/axe.min.js || \
+	if command -v npm >/dev/null; then \
+		mkdir -p .venv/axe-core && cd .venv/axe-core && npm pack --silent axe-core@$(AXE) >/dev/null && \
+		tar -xzf axe-core-$(AXE).tgz --strip-components=1 package/axe.min.js package/LICENSE && rm axe-core-$(AXE).tgz; \
+	else \
+		echo "no npm here: the test of accessibility with axe-core will be skipped"; \
 	fi

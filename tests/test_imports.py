@@ -13,11 +13,11 @@ FACE = "__init__"  # the public names: for those who use the tracker, not for it
 LAYERS = [
     {"arrays", "box", "checks", "config", "estimate", "state_file", "stopwatch", "threads"},
     {"frames", "motion", "features"},
-    {"representation", "memory", "metric"},
-    {"appearance", "tracker", "confidence", "score_map", "identity", "multi", "synth"},
+    {"representation", "memory", "metric", "regression"},
+    {"appearance", "tracker", "confidence", "score_map", "identity", "multi", "synth", "hard"},
     {"job", "mapping", "results", "witness"},
     {FACE},
-    {"evaluation", "experiments", "adapters", "testing"},
+    {"evaluation", "experiments", "adapters", "run_report", "testing"},
     {"cli", "demo", "display", "progress", "studio", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

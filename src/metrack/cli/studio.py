@@ -1,0 +1,76 @@
+"""The command that opens the studio."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from metrack.cli.app import app, console
+
+MEGABYTE = 1_000_000
+
+
+@app.command()
+def studio(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="Folder whose videos and image folders the page may open."),
+    ] = None,
+    runs: Annotated[Path, typer.Option(help="Folder in which runs and uploads are kept.")] = Path("metrack-studio"),
+    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own wants a token.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 8765,
+    upload_limit: Annotated[int, typer.Option(metavar="MB", help="Largest upload.", min=1)] = 2000,
+    gallery: Annotated[
+        Path | None,
+        typer.Option(help="Say who it is: a file made by gallery build, or a folder with crops of everybody."),
+    ] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+) -> None:
+    """Open a local page: draw a box, watch it followed, see why."""
+    try:
+        import uvicorn
+
+        from metrack.studio.serving import prepare
+    except ImportError as error:
+        wanted = "pip install 'metrack[studio]'"
+        raise ValueError(
+            f"studio needs packages that are not installed ({error.name}); install them: {wanted}"
+        ) from None
+    if folder is not None and not folder.is_dir():
+        raise ValueError(f"FOLDER must be a folder with videos, got {str(folder)!r}")
+    listener = _listen(host, port)
+    config, address = prepare(
+        folder,
+        runs,
+        host,
+        listener.getsockname()[1],
+        upload_limit * MEGABYTE,
+        None if gallery is None else str(gallery),
+    )
+    console.print(f"metrack studio is at {address}", soft_wrap=True, markup=False)
+    console.print(f"runs are kept in {runs}; Ctrl-C ends it", soft_wrap=True, markup=False)
+    if browser:
+        threading.Timer(0.8, webbrowser.open, [address]).start()
+    with suppress(KeyboardInterrupt):  # the usual way to end it
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)  # now, so that the address that is printed can be opened at once
+    except OSError as error:
+        listener.close()
+        raise ValueError(f"--host and --port must be free to listen on, got {host}:{port} ({error.strerror})") from None
+    return listener

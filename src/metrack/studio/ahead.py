@@ -1,0 +1,57 @@
+"""Decoding while the tracker works: a thread reads the next frames before they are asked for."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+
+from metrack.frames import Frame
+
+FRAMES_AHEAD = 2
+LOOK = 0.5  # seconds between looks at whether anybody still wants frames
+
+
+class Ahead(Iterator[Frame]):
+    """The same frames in the same order, read a little ahead; to be closed after use."""
+
+    def __init__(self, frames: Iterator[Frame]) -> None:
+        self._ready: queue.Queue[Frame | Exception | None] = queue.Queue(FRAMES_AHEAD)
+        self._closed = self._over = False
+        self._thread = threading.Thread(target=self._fill, args=(frames,), name="decoding", daemon=True)
+        self._thread.start()
+
+    def __next__(self) -> Frame:
+        """Return the next frame, or raise what reading it raised."""
+        if self._over:
+            raise StopIteration
+        frame = self._ready.get()
+        if isinstance(frame, Frame):
+            return frame
+        self._over = True
+        if frame is None:
+            raise StopIteration
+        raise frame
+
+    def close(self) -> None:
+        """Read no further."""
+        self._closed = self._over = True
+        self._thread.join(2 * LOOK)
+
+    def _fill(self, frames: Iterator[Frame]) -> None:
+        try:
+            for frame in frames:
+                if not self._offer(frame):
+                    return
+            self._offer(None)
+        except Exception as error:
+            self._offer(error)
+
+    def _offer(self, frame: Frame | Exception | None) -> bool:
+        while not self._closed:
+            try:
+                self._ready.put(frame, timeout=LOOK)
+                return True
+            except queue.Full:
+                continue
+        return False

@@ -1,0 +1,216 @@
+"""Where videos come from: the folder given on the command line, uploads, the built-in clip, cameras.
+
+The page names a source by a short text that means the same after a restart: ``clip``, ``file:holiday/beach.mp4``,
+``upload:beach.mp4``, ``camera:0``, ``run:20260102-1``. No such text can lead outside the folders it is about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from metrack.frames import VideoWriter
+from metrack.frames.images import SUFFIXES as IMAGE_SUFFIXES
+from metrack.studio.reader import Reader
+from metrack.synth import builtin_clip
+
+VIDEO_SUFFIXES = (".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv")
+BEGINNINGS = (  # how files of these kinds begin: a playlist, which could name other files, is none of them
+    re.compile(rb".{4}(ftyp|moov|mdat|free|wide|skip)", re.DOTALL),
+    re.compile(rb"\x1a\x45\xdf\xa3"),
+    re.compile(rb"RIFF.{4}AVI ", re.DOTALL),
+    re.compile(rb"OggS"),
+    re.compile(rb"\x00\x00\x01[\xb3\xba]"),
+    re.compile(rb"G.{187}G", re.DOTALL),
+    re.compile(rb"\x30\x26\xb2\x75"),
+)
+CLIP = "balloon.mp4"
+RECORDING = "recording.mp4"
+MOST_LISTED = 500
+KEPT_OPEN = 4  # readers
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A source by name: what kind it is, and where it is on disk if it is a recording."""
+
+    text: str
+    kind: str
+    path: Path | None
+
+
+class Library:
+    """Finds sources by name and keeps the last few open."""
+
+    def __init__(self, runs: Path, folder: Path | None, upload_limit: int) -> None:
+        self.runs, self.folder, self.upload_limit = runs, folder, upload_limit
+        self.uploads = runs / "uploads"
+        self._lock, self._painting = threading.Lock(), threading.Lock()
+        self._open: OrderedDict[Path, Reader] = OrderedDict()
+
+    def place(self, text: str) -> Place:
+        """Say what a name stands for, or refuse it."""
+        kind, _, rest = text.partition(":")
+        if text == "clip":
+            return Place(text, kind, self.runs / CLIP)
+        if kind == "camera" and rest.isascii() and rest.isdigit() and len(rest) < 4:
+            return Place(text, kind, None)
+        if kind == "file" and self.folder is not None:
+            return Place(text, kind, inside(self.folder, rest))
+        if kind == "upload":
+            return Place(text, kind, inside(self.uploads, rest))
+        if kind == "run":
+            return Place(text, kind, inside(self.runs, f"{rest}/{RECORDING}"))
+        raise ValueError(f"There is no source {text[:100]!r}.")
+
+    def reader(self, text: str) -> Reader:
+        """Open a recording, or give the one that is open already."""
+        place = self.place(text)
+        if place.path is None:
+            raise ValueError("A camera has no frames to scrub through.")
+        if place.kind == "clip":
+            self.paint_clip()
+        with self._lock:
+            if place.path not in self._open:
+                self._open[place.path] = _open(place.path)
+            self._open.move_to_end(place.path)
+            while len(self._open) > KEPT_OPEN:
+                self._open.popitem(last=False)[1].close()
+            return self._open[place.path]
+
+    def paint_clip(self) -> None:
+        """Paint the built-in clip, once."""
+        with self._painting:
+            path = self.runs / CLIP
+            if path.is_file():
+                return
+            part = path.with_name("painting.mp4")
+            clip = builtin_clip()
+            with VideoWriter(part, clip.size, clip.fps, crf=16) as video:
+                for image in clip:
+                    video.write(image)
+            os.replace(part, path)
+
+    def listing(self, under: str) -> dict[str, Any]:
+        """List what can be opened in a folder below the one given on the command line."""
+        if self.folder is None:
+            return {"folder": None, "under": "", "entries": []}
+        here = inside(self.folder, under)
+        if not here.is_dir():
+            raise LookupError(f"There is no folder {under!r} here.")
+        entries = [entry for path in sorted(here.iterdir()) if (entry := self._entry(path))]
+        return {"folder": self.folder.name, "under": under, "entries": entries[:MOST_LISTED]}
+
+    def _entry(self, path: Path) -> dict[str, Any] | None:
+        assert self.folder is not None
+        if path.name.startswith(".") or not path.resolve().is_relative_to(self.folder.resolve()):
+            return None
+        inner = path.relative_to(self.folder).as_posix()
+        if path.is_dir():
+            kind = "images" if _holds_images(path) else "folder"
+            return {"kind": kind, "name": path.name, "under": inner, "source": f"file:{inner}"}
+        if path.suffix.lower() not in VIDEO_SUFFIXES:
+            return None
+        return {"kind": "video", "name": path.name, "source": f"file:{inner}", "bytes": path.stat().st_size}
+
+    async def take_upload(self, name: str, length: int | None, chunks: AsyncIterator[bytes]) -> str:
+        """Keep an uploaded video and return its source; one that is refused or breaks off leaves nothing."""
+        name = self._check_upload(name, length)
+        self.uploads.mkdir(exist_ok=True)
+        part = self.uploads / f".{secrets.token_hex(8)}.part"
+        try:
+            received = await self._receive(part, chunks)
+            if length is not None and received != length:
+                raise ValueError(f"{name} broke off after {received} of {length} bytes; please send it again.")
+            check_beginning(part, name)
+            final = _free_name(self.uploads / name)
+            os.replace(part, final)
+        finally:
+            part.unlink(missing_ok=True)
+        try:
+            await asyncio.to_thread(self.reader, f"upload:{final.name}")
+        except ValueError:
+            final.unlink()
+            raise
+        return f"upload:{final.name}"
+
+    async def _receive(self, part: Path, chunks: AsyncIterator[bytes]) -> int:
+        received = 0
+        with part.open("wb") as file:
+            async for chunk in chunks:
+                received += len(chunk)
+                if received > self.upload_limit:
+                    raise ValueError(self._too_large("The file"))
+                file.write(chunk)
+        return received
+
+    def _check_upload(self, name: str, length: int | None) -> str:
+        plain = re.sub(r"[^\w .()+-]", "_", Path(name.replace("\\", "/")).name).strip(" .")[-120:]
+        if Path(plain).suffix.lower() not in VIDEO_SUFFIXES:
+            known = ", ".join(VIDEO_SUFFIXES)
+            raise ValueError(f"{plain or 'This'} is not a kind of video the studio opens; it opens {known}.")
+        if length == 0:
+            raise ValueError(f"{plain} is empty (0 bytes).")
+        if length is not None and length > self.upload_limit:
+            raise ValueError(self._too_large(plain))
+        return plain
+
+    def _too_large(self, name: str) -> str:
+        limit = self.upload_limit / MEGABYTE
+        return (
+            f"{name} is larger than the {limit:g} MB an upload may have; start metrack studio with the folder "
+            "that holds it, or with a larger --upload-limit."
+        )
+
+
+def inside(root: Path, relative: str) -> Path:
+    """Return a path below a folder, or refuse one that leads outside, also by way of a link."""
+    path = root / relative.lstrip("/")
+    if "\x00" in relative or not path.resolve().is_relative_to(root.resolve()):
+        raise ValueError("That path leads outside the folder that was opened.")
+    return path
+
+
+def check_beginning(path: Path, name: str) -> None:
+    """Refuse a file that does not begin like a video."""
+    with path.open("rb") as file:
+        beginning = file.read(256)
+    if not beginning:
+        raise ValueError(f"{name} is empty (0 bytes).")
+    if not any(each.match(beginning) for each in BEGINNINGS):
+        raise ValueError(f"{name} does not look like a video inside, whatever its name says.")
+
+
+def _open(path: Path) -> Reader:
+    if not path.exists():
+        raise LookupError(f"{path.name} is no longer there.")
+    if path.is_file():
+        check_beginning(path, path.name)
+    try:
+        return Reader(path)
+    except ValueError as error:
+        raise ValueError(plainly(str(error), path)) from None
+
+
+def plainly(sentence: str, path: Path) -> str:
+    """Say to a person at a page what the command line says of its SOURCE, without the path."""
+    return sentence.replace("SOURCE", "This").replace(str(path), path.name)
+
+
+def _holds_images(folder: Path) -> bool:
+    return any(path.suffix.lower() in IMAGE_SUFFIXES for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def _free_name(path: Path) -> Path:
+    """Return the name, or the name with the first free number."""
+    tries = (path if n == 1 else path.with_name(f"{path.stem} ({n}){path.suffix}") for n in range(1, 10_000))
+    return next(each for each in tries if not each.exists())

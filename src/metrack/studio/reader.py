@@ -1,0 +1,145 @@
+"""Any frame of a recording, by number.
+
+Sources are made to be read from the first frame on. To scrub, one wants the thousandth frame now. A video is listed
+once, packet by packet and without decoding, so that a frame number has a time stamp to jump to; what cannot be listed
+that way is read from its beginning. Numbers are those of :func:`metrack.frames.open_source`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import io
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import closing
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+
+from av.container import InputContainer
+from av.error import FFmpegError
+from PIL import Image as Pillow
+
+from metrack.frames import Frame, open_source
+from metrack.frames.base import Image
+from metrack.frames.images import ImageFiles, images_in, read_image
+from metrack.frames.video import VideoFile, decode, open_container, to_rgb, video_stream
+
+JPEG_QUALITY = 82
+KEPT_BYTES = 24_000_000  # of encoded frames, for scrubbing back and forth
+NOWHERE = -(10**9)  # before any frame
+NEAR = 12  # frames ahead that are cheaper to decode through than to jump to
+
+
+class Reader:
+    """Frames of a video file or a folder of images, in any order; safe to share between threads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.source = open_source(path)
+        self.size, self.fps, self.name = self.source.size, self.source.fps, self.source.name
+        self._lock = threading.Lock()
+        self._images = images_in(path) if isinstance(self.source, ImageFiles) else []
+        self._stamps = _stamps(str(path)) if isinstance(self.source, VideoFile) else []
+        self._running: Iterator[Frame] = iter(())
+        self._next = NOWHERE
+        self._last: Frame | None = None  # asked for often: several cuts are made of one frame
+        self._kept: OrderedDict[tuple[int, int], bytes] = OrderedDict()
+
+    @property
+    def frames(self) -> int | None:
+        """How many frames there are, where that is known."""
+        return len(self._images) or len(self._stamps) or self.source.frames
+
+    def frame(self, number: int) -> Frame:
+        """Return one frame, or raise IndexError where there is none."""
+        with self._lock:
+            if number < 0:
+                raise IndexError(f"frame must be 0 or more, got {number}")
+            if self._images:
+                return Frame(number, number / self.fps, read_image(self._images[number]))
+            if self._last is not None and self._last.index == number:
+                return self._last
+            if not self._next <= number < self._next + NEAR:
+                self._running = self.frames_from(number)
+                self._next = number
+            frame = next(islice(self._running, number - self._next, None), None)
+            self._next, self._last = (NOWHERE if frame is None else number + 1), frame
+            if frame is None:
+                raise IndexError(f"{self.name} has no frame {number}")
+            return frame
+
+    def frames_from(self, number: int) -> Iterator[Frame]:
+        """Give the frames from one on, each as the source itself would."""
+        if self._images:
+            return (Frame(n, n / self.fps, read_image(path)) for n, path in enumerate(self._images) if n >= number)
+        if 0 < number < len(self._stamps):
+            return self._jump(number)
+        if self._stamps and number:
+            return iter(())
+        return islice(open_source(self.path), number, None)
+
+    def jpeg(self, number: int, width: int = 0) -> bytes:
+        """Return one frame as a JPEG file, no wider than asked for."""
+        with self._lock:
+            if (number, width) in self._kept:
+                self._kept.move_to_end((number, width))
+                return self._kept[number, width]
+        data = to_jpeg(self.frame(number).image, width)
+        with self._lock:
+            self._kept[number, width] = data
+            while sum(map(len, self._kept.values())) > KEPT_BYTES:
+                self._kept.popitem(last=False)
+        return data
+
+    def _jump(self, number: int) -> Iterator[Frame]:
+        with closing(open_container(str(self.path))) as container:
+            stream = video_stream(container, self.name)
+            stream.thread_type = "AUTO"
+            container.seek(self._stamps[number], stream=stream)
+            tick = stream.time_base or Fraction(0)
+            zero = float(self._stamps[0] * tick)
+            for picture in decode(container, stream):
+                if picture.pts is None or picture.pts < self._stamps[number]:
+                    continue
+                index = bisect.bisect_left(self._stamps, picture.pts)
+                yield Frame(index, max(float(picture.pts * tick) - zero, 0.0), to_rgb(picture))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._running, self._next, self._last = iter(()), NOWHERE, None
+            self._kept.clear()
+        self.source.close()
+
+
+def to_jpeg(image: Image, width: int = 0) -> bytes:
+    """Encode an RGB image, made smaller where it is wider than asked for."""
+    picture = Pillow.fromarray(image)
+    if 0 < width < picture.width:
+        if picture.width >= 2 * width:
+            picture = picture.reduce(picture.width // width)
+        picture = picture.resize((width, max(round(picture.height * width / picture.width), 1)), reducing_gap=2.0)
+    file = io.BytesIO()
+    picture.save(file, "JPEG", quality=JPEG_QUALITY)
+    return file.getvalue()
+
+
+def _stamps(address: str) -> list[int]:
+    """Return the time stamps of all frames in the order shown, or nothing if they are not all known and distinct."""
+    with closing(open_container(address)) as container:
+        found = _packet_stamps(container)
+    known = [stamp for stamp in found if stamp is not None]
+    return sorted(known) if len(set(known)) == len(found) else []
+
+
+def _packet_stamps(container: InputContainer) -> list[int | None]:
+    found: list[int | None] = []
+    try:
+        for packet in container.demux(video_stream(container, "")):
+            if packet.size and not packet.is_discard:
+                found.append(packet.pts)
+    except FFmpegError:
+        pass  # it breaks off here, and so does decoding
+    return found

@@ -1,0 +1,149 @@
+"""Pushing a run to the pages that watch it.
+
+A page gets a message, draws it, and answers; only then is it owed the next one, of the newest frame there is by then.
+A slow page therefore skips pictures, never numbers: every message brings the records of all frames since the last.
+A message is the length of a JSON text in four bytes, that text, and a JPEG file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import WebSocket
+from starlette.websockets import WebSocketDisconnect
+
+from metrack.estimate import Info
+from metrack.studio.book import event_values, series
+from metrack.studio.run import Run
+from metrack.studio.shot import Picture
+
+UNANSWERED = 2  # messages that may be on their way: the next one is prepared while a page draws
+MOST_PER_SECOND = 30  # messages: more than is seen would only take time from the tracker
+MOST_AT_ONCE = 2000  # frames of which records are sent in one message
+
+
+class Watchers:
+    """The pages that watch one run, woken when it moves."""
+
+    def __init__(self, run: Run) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._bells: set[asyncio.Event] = set()
+        run.moved = self._ring
+
+    def __len__(self) -> int:
+        return len(self._bells)
+
+    def join(self) -> asyncio.Event:
+        """Return a bell that rings when the run moves."""
+        bell = asyncio.Event()
+        bell.set()
+        self._bells.add(bell)
+        self._ring_all()
+        return bell
+
+    def leave(self, bell: asyncio.Event) -> None:
+        """Stop watching."""
+        self._bells.discard(bell)
+        self._ring_all()
+
+    def _ring(self) -> None:
+        """Called by the run's thread; says nothing while nobody listens or all have been woken already."""
+        if any(not bell.is_set() for bell in tuple(self._bells)):
+            self._loop.call_soon_threadsafe(self._ring_all)
+
+    def _ring_all(self) -> None:
+        for bell in self._bells:
+            bell.set()
+
+
+@dataclass(slots=True)
+class Known:
+    """What a page has been told so far."""
+
+    epoch: int = -1
+    frames: int = 0
+    events: int = 0
+    picture: Picture | None = None
+    status: dict[str, Any] | None = None
+
+
+async def watch(run: Run, watchers: Watchers, socket: WebSocket) -> None:
+    """Keep one page up to date until it goes away."""
+    bell, credit = watchers.join(), asyncio.Semaphore(UNANSWERED)
+    pushing = asyncio.create_task(_push(run, watchers, socket, bell, credit))
+    try:
+        while True:
+            await socket.receive_text()
+            credit.release()
+    except (WebSocketDisconnect, RuntimeError):
+        pass
+    finally:
+        pushing.cancel()
+        watchers.leave(bell)
+
+
+async def _push(
+    run: Run, watchers: Watchers, socket: WebSocket, bell: asyncio.Event, credit: asyncio.Semaphore
+) -> None:
+    known, sent = Known(), 0.0
+    try:
+        while True:
+            await credit.acquire()
+            await asyncio.sleep(max(sent + 1 / MOST_PER_SECOND - time.monotonic(), 0))
+            while (message := news(run, known, len(watchers))) is None:
+                bell.clear()
+                await bell.wait()
+            picture = known.picture if message.pop("new") else None
+            sent = time.monotonic()
+            await socket.send_bytes(await asyncio.to_thread(pack, message, picture))
+    except (WebSocketDisconnect, RuntimeError):
+        return
+
+
+def news(run: Run, known: Known, watching: int) -> dict[str, Any] | None:
+    """Return what a page does not know yet, and count it as known; None if it knows everything."""
+    picture, status = run.picture, {**run.status(), "watching": watching}
+    if run.epoch != known.epoch:
+        known.epoch, known.frames, known.events = run.epoch, 0, 0
+    elif picture is known.picture and status == known.status and run.position == known.frames:
+        return None
+    begin = known.frames
+    records, events = run.records(begin)[:MOST_AT_ONCE], run.events[known.events :]
+    known.frames, known.events = begin + len(records), known.events + len(events)
+    new, known.picture, known.status = picture is not known.picture, picture, status
+    return {
+        "new": new,
+        "epoch": known.epoch,
+        "begin": begin,
+        "series": series(records),
+        "events_begin": known.events - len(events),
+        "events": [event_values(each) for each in events],
+        "status": status,
+    }
+
+
+def pack(message: dict[str, Any], picture: Picture | None) -> bytes:
+    """Make the bytes of a message."""
+    data = b""
+    if picture is not None:
+        shot = picture.shot
+        message = {**message, "frame": shot.frame.index, "particles": [particles(info) for info in shot.targets]}
+        data = picture.data()
+    text = json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
+    return struct.pack(">I", len(text)) + text + data
+
+
+def particles(info: Info | None) -> list[list[float]]:
+    """Return middle and weight of every particle."""
+    if info is None:
+        return []
+    middles = info.particles[:, :2] + info.particles[:, 2:] / 2
+    return [
+        [round(x, 1), round(y, 1), round(weight, 4)]
+        for (x, y), weight in zip(middles.tolist(), info.weights.tolist(), strict=True)
+    ]
