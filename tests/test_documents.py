@@ -24,7 +24,15 @@ PRINTED = {
     "memory.sampling": "time-weighted",
 }
 
-DEFAULT_CHANGES = {"memory.learn_when": "tracking", "search.candidates": 600, "representation.loyalty": 1.0}
+DEFAULT_CHANGES = {
+    "regression.use": "yes",
+    "motion.particles": 50,
+    "memory.size": 100,
+    "metric.triplets": 200,
+    "memory.learn_when": "tracking",
+    "search.candidates": 600,
+    "representation.loyalty": 1.0,
+}
 
 
 def test_preset_paper_has_the_settings_the_paper_prints():
@@ -48,7 +56,7 @@ def default_differences():
     return {name: value for name, value in default.items() if value != paper[name]}
 
 
-def test_default_is_paper_with_three_changes():
+def test_default_is_paper_with_the_changes_documented():
     assert default_differences() == DEFAULT_CHANGES
 
 
