@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, Self
@@ -18,6 +19,7 @@ from PIL import Image
 from metrack.checks import Frame
 from metrack.frames.images import read_image
 from metrack.frames.video import VideoFile
+from metrack.hard import HardClip, hard_clip
 from metrack.synth import builtin_clip
 
 
@@ -104,3 +106,36 @@ class ClipPictures:
         """Return the frames from one to the one before another."""
         chosen = range(self.first, self.stop)[start:stop]
         return replace(self, first=chosen.start, stop=chosen.stop)
+
+
+@dataclass(frozen=True, slots=True)
+class HardPictures:
+    """Frames ``first`` to ``stop`` of a painted clip of one difficulty."""
+
+    difficulty: str
+    frames: int
+    seed: int
+    first: int
+    stop: int
+
+    def __len__(self) -> int:
+        return max(self.stop - self.first, 0)
+
+    def __iter__(self) -> Iterator[Frame]:
+        return (self.clip[index] for index in range(self.first, self.stop))
+
+    @property
+    def clip(self) -> HardClip:
+        """The whole clip, with its truth."""
+        return _painted(self.difficulty, self.frames, self.seed)
+
+    def part(self, start: int, stop: int | None = None) -> Self:
+        """Return the frames from one to the one before another."""
+        chosen = range(self.first, self.stop)[start:stop]
+        return replace(self, first=chosen.start, stop=chosen.stop)
+
+
+@lru_cache(maxsize=16)
+def _painted(difficulty: str, frames: int, seed: int) -> HardClip:
+    """Return a clip; many runs go over the same one, and need not paint its backdrop again."""
+    return hard_clip(difficulty, frames, seed)

@@ -1,9 +1,10 @@
 """Which runs an evaluation consists of.
 
-``ope`` follows every sequence from its first box to its end. ``tre`` starts it again from evenly spaced frames. ``sre``
-starts it from first boxes that are a little wrong: moved by a tenth of the size in eight directions, and 0.8, 0.9, 1.1
-and 1.2 times as large. Every start may be repeated with other seeds. The randomness of a run depends on the seed, the
-name of the sequence and the number of the run alone: not on order or on which machine performs it.
+``ope`` follows every sequence from its first box to its end. ``tre`` starts it again from evenly spaced frames, or the
+next in which the target is not known to be hidden. ``sre`` starts it from first boxes that are a little wrong: moved by
+a tenth of the size in eight directions, and 0.8, 0.9, 1.1 and 1.2 times as large. Every start may be repeated with
+other seeds. The randomness of a run depends on the seed, the name of the sequence and the number of the run alone: not
+on order or on which machine performs it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import zlib
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metrack.box import Box
 from metrack.evaluation.entrants import Entrant
@@ -25,12 +27,16 @@ USUAL_STARTS = {OPE: 1, TRE: 20, SRE: len(MISTAKES)}
 
 @dataclass(frozen=True, slots=True)
 class RunProtocol:
-    """How sequences are run: ``starts`` per sequence (None: as many as usual), each ``repetitions`` times."""
+    """How sequences are run: ``starts`` per sequence (None: as many as usual), each ``repetitions`` times.
+
+    A run ends after ``length`` frames (None: with the sequence).
+    """
 
     kind: str = OPE
     repetitions: int = 1
     seed: int = 0
     starts: int | None = None
+    length: int | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in PROTOCOLS:
@@ -43,6 +49,8 @@ class RunProtocol:
             raise ValueError(f"--repetitions must be at least 1, got {self.repetitions}")
         if self.seed < 0:
             raise ValueError(f"--seed must be 0 or more, got {self.seed}")
+        if self.length is not None and self.length < 2:
+            raise ValueError(f"--length must be at least 2 frames, got {self.length}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,14 @@ def runs_on(entrant: Entrant, sequence: Sequence, protocol: RunProtocol) -> list
     """Return the runs of one tracker on one sequence."""
     starts = [start for start in starts_of(sequence, protocol) for _ in range(protocol.repetitions)]
     return [
-        Run(entrant, sequence.part(frame), box, number, frame, seed_of(protocol.seed, sequence.name, number))
+        Run(
+            entrant,
+            sequence.part(frame, None if protocol.length is None else frame + protocol.length),
+            box,
+            number,
+            frame,
+            seed_of(protocol.seed, sequence.name, number),
+        )
         for number, (frame, box) in enumerate(starts, 1)
     ]
 
@@ -83,14 +98,21 @@ def starts_of(sequence: Sequence, protocol: RunProtocol) -> list[tuple[int, Box]
         raise ValueError(f"{sequence.name} must have at least one frame with a truth box, got none")
     count = protocol.starts or USUAL_STARTS[protocol.kind]
     if protocol.kind == TRE:
-        wanted = np.arange(count) * len(sequence) // count
-        frames = np.unique(present[np.minimum(np.searchsorted(present, wanted), len(present) - 1)])
+        wanted, good = np.arange(count) * len(sequence) // count, _in_view(sequence, present)
+        frames = np.unique(good[np.minimum(np.searchsorted(good, wanted), len(good) - 1)])
         return [(int(frame), Box(*sequence.truth[frame])) for frame in frames]
     first = int(present[0])
     box = Box(*sequence.truth[first])
     if protocol.kind == SRE:
         return [(first, _mistaken(box, *MISTAKES[k * len(MISTAKES) // count])) for k in range(count)]
     return [(first, box)]
+
+
+def _in_view(sequence: Sequence, present: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Leave out frames known to hide the target, if that leaves any: a box there would show what is before it."""
+    hidden = sequence.tags.get("occlusion", np.zeros(len(sequence), bool))
+    seen = present[~hidden[present]]
+    return seen if len(seen) else present
 
 
 def seed_of(seed: int, name: str, number: int) -> int:

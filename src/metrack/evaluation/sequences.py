@@ -2,7 +2,8 @@
 
 A sequence is a name, pictures, and one truth box per picture in this package's coordinates; NaN where the target is
 absent or its place unknown: such frames never count. :func:`read_sequences` finds them in any folder of the layouts in
-:mod:`metrack.evaluation.layouts`, in a video with a box file, and under the name ``builtin``.
+:mod:`metrack.evaluation.layouts`, in a video with a box file, and under names for what the package paints: ``builtin``,
+``hard``, and ``hard:7`` for other targets and places.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.checks import did_you_mean
-from metrack.evaluation.pictures import ClipPictures, Pictures
-from metrack.synth import builtin_clip
+from metrack.evaluation.pictures import ClipPictures, HardPictures, Pictures
+from metrack.hard import DIFFICULTIES, FRAMES
+from metrack.synth import Truth, builtin_clip
 
-BUILTIN = "builtin"
+BUILTIN, HARD = "builtin", "hard"
 BUILTIN_FRAMES, BUILTIN_SIZE = 120, (320, 240)
 BUILTIN_EVENTS = {
     "balloon-calm": (),
@@ -62,8 +64,22 @@ def read_sequences(source: str | Path, names: Collection[str] = (), layout: str 
     """Read the sequences of a folder, or those named; the layout is recognised where it is not given."""
     from metrack.evaluation.layouts import read_folder
 
-    found = builtin_sequences() if str(source) == BUILTIN else read_folder(Path(source), layout)
+    found = _painted_sequences(str(source)) if is_painted(source) else read_folder(Path(source), layout)
     return choose_sequences(found, names)
+
+
+def is_painted(source: str | Path) -> bool:
+    """Whether a source is a name for what the package paints itself, and not a place."""
+    return str(source) == BUILTIN or str(source).partition(":")[0] == HARD
+
+
+def _painted_sequences(source: str) -> list[Sequence]:
+    if source == BUILTIN:
+        return builtin_sequences()
+    _, colon, seed = source.partition(":")
+    if colon and not seed.isdecimal():
+        raise ValueError(f"DATASET must be {HARD} or {HARD}: with a whole number, got {source!r}")
+    return hard_sequences(int(seed or 0))
 
 
 def choose_sequences(found: list[Sequence], names: Collection[str]) -> list[Sequence]:
@@ -85,10 +101,28 @@ def _paint(name: str, events: tuple[str, ...], frames: int, size: tuple[int, int
     pictures = ClipPictures(frames, size, seed, frozenset(events), 0, frames)
     wanted = {event: event in events for event in ("occlusion", "departure", "twin", "lighting")}
     clip = builtin_clip(frames, size, seed, **wanted)
-    visible = np.array([truth.visible for truth in clip.truth])
-    truth = np.array([truth.box.to_xywh() for truth in clip.truth])
-    truth[visible == 0] = np.nan
-    return Sequence(name, pictures, truth, events, {"occlusion": visible < 0.5} if events else {})
+    truth, hidden = _truth_of(clip.truth)
+    return Sequence(name, pictures, truth, events, {"occlusion": hidden} if events else {})
+
+
+def hard_sequences(seed: int = 0, frames: int = FRAMES) -> list[Sequence]:
+    """Paint one clip per difficulty; every seed has other targets in other places."""
+    return [_paint_hard(difficulty, seed, frames) for difficulty in DIFFICULTIES]
+
+
+def _paint_hard(difficulty: str, seed: int, frames: int) -> Sequence:
+    pictures = HardPictures(difficulty, frames, seed, 0, frames)
+    truth, hidden = _truth_of(pictures.clip.truth)
+    name = f"{HARD}-{difficulty}-{seed}" if seed else f"{HARD}-{difficulty}"
+    return Sequence(name, pictures, truth, (difficulty,), {"occlusion": hidden})
+
+
+def _truth_of(truths: tuple[Truth, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the boxes, NaN where nothing can be seen, and in which frames less than half can."""
+    visible = np.array([truth.visible for truth in truths])
+    boxes = np.array([truth.box.to_xywh() for truth in truths])
+    boxes[visible == 0] = np.nan
+    return boxes, visible < 0.5
 
 
 def data_folder() -> Path | None:
