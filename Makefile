@@ -18,7 +18,7 @@ demo: .venv/core
 	$(BIN)/metrack demo
 
 test: .venv/dev .venv-toolkits/ready chromium axe-core
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -238,7 +238,7 @@ def test_learning_without_a_new_look_is_learning_from_one(scene):
 
 def test_the_map_reaches_as_far_as_asked():
     near, far = (
-        dataclasses.replace(RegressionConfig(), reach=reach, cells=cells_) for reach, cells_ in ((2, 20), (5, 50))
+        dataclasses.replace(RegressionConfig(), reach=reach, cells=cells_) for reach, cells_ in ((2, 20), (4.8, 48))
     )
     rng = np.random.default_rng(5)
     frame = rng.integers(0, 256, (240, 320, 3), np.uint8)

@@ -182,9 +182,7 @@ def test_other_protocols_are_drawn_too(kind, tmp_path):
     text = write_report(judged, tmp_path, title=kind).read_text()
     assert f"Protocol {kind.upper()}, 3 starts" in text
     (row,) = summary_rows(judged)
-    failed = kind == "tre"  # one start is where the balloon is all but gone
-    assert row["runs"] == 6 - failed
-    assert ("static could not run balloon-trip in 1 of 3 runs: box must lie in the frame" in text) == failed
+    assert row["runs"] == 6
     assert row["auc_spread"] > 0
     assert "± AUC" in text
 

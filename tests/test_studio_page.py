@@ -327,7 +327,9 @@ def test_tabs_share_a_run_and_a_studio_that_goes_away_is_waited_for(chromium, tm
             followed(page, 3)
         other.get_by_role("button", name="Pause").click()
         state(one, "paused")
-        seen = frame_shown(one)
+        first.get(f"/api/runs/{run}/pause", method="POST")  # answers when the frame in hand is done
+        seen = first.get(f"/api/runs/{run}")["status"]["frames"] - 1
+        until(one, "seen => document.getElementById('place').textContent.split(' ')[1] == seen", seen)
     until(one, "document.getElementById('alert-text').textContent.includes('does not answer')")
     assert one.locator("#alert").is_visible()
     with studio(tmp_path, port=first.port):

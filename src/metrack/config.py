@@ -121,6 +121,7 @@ class MemoryConfig(_Section):
         "whether a frame in which the target seems hidden is learned from and followed, or only reported",
         choices=("always", "tracking"),
     )
+    every: int = setting(1, "frames from one that is learned from to the next", low=1, high=1000)
     size: int = setting(300, "samples kept per class", low=1, high=100_000)
     growth: float = setting(1.6, "weight of a frame relative to the one before it", low=1, high=100)
     positives: int = setting(7, "foreground samples taken per frame", low=1, high=10_000)
@@ -187,9 +188,9 @@ class RegressionConfig(_Section):
     """How the target is found by regression over every place around it."""
 
     use: str = setting("no", "whether the target is found by regression or by particles alone", choices=("no", "yes"))
-    cells: int = setting(50, "cells along the side of the map", low=8, high=256)
+    cells: int = setting(48, "cells along the side of the map", low=8, high=256)
     cell: int = setting(4, "pixels along the side of a cell, as the target is looked at", low=2, high=32)
-    reach: float = setting(5.0, "side of the map, in target sizes", low=1.5, high=20)
+    reach: float = setting(4.8, "side of the map, in target sizes", low=1.5, high=20)
     scales: int = setting(5, "sizes at which the target is sought; an odd number", low=1, high=33)
     scale_step: float = setting(1.01, "ratio of one size to the next", low=1.0001, high=1.5)
     sharpness: float = setting(0.0625, "spread of the answer wanted at the target, in target sizes", low=0.01, high=1)
@@ -275,6 +276,7 @@ DEFAULT = PAPER.replace(
         "memory.size": 100,
         "memory.learn_when": "tracking",
         "metric.triplets": 200,
+        "metric.every": 5,
         "representation.loyalty": 1.0,
         "search.candidates": 600,
     }
@@ -288,6 +290,7 @@ FAST = DEFAULT.replace(
         "regression.scale_step": 1.02,
         "motion.particles": 8,
         "memory.size": 30,
+        "memory.every": 2,
         "memory.positives": 3,
         "memory.negatives": 3,
         "metric.learning": "off",

@@ -163,7 +163,7 @@ class Tracker:
         else:
             self._unseen, self._last_seen = 0, self._box
             self._survivors = self._surviving(seen.cloud, weights)
-            if learn:
+            if learn and due(self._frame, self.config.memory.every):
                 self._learn(frame, seen.view)
                 if self._regressor is not None:
                     self._regressor.learn(frame, self._box)
@@ -314,7 +314,9 @@ class Tracker:
         """Prepare the part of the frame that holds the boxes, those that refine them and, most likely, all to learn."""
         memory, zoom = self.config.memory, self._zoom
         refined = bounding(boxes).grow(self._refining, self._refining)
-        margin = memory.positive_radius + self.config.motion.shift_std / zoom
+        margin = memory.positive_radius
+        if self._regressor is None:  # then the target has yet to be found
+            margin += self.config.motion.shift_std / zoom
         reach = max(memory.reach, self.config.ranking.reach)
         learned = self._box.grow(self._box.w * reach + margin, self._box.h * reach + margin)
         region = bounding(np.array([refined.to_xywh(), learned.to_xywh()]))

@@ -60,6 +60,10 @@ def _expand(spectrum: NDArray[np.complex64], y: float, x: float) -> tuple[float,
     """Value, gradient and second derivatives (yy, yx, xx) of the polynomial at a point, in cells."""
     count, half = spectrum.shape
     turn = 2 * math.pi / count
+    waves = np.empty(count, np.complex128)
+    for i in range(count):
+        fy = turn * (i if 2 * i < count else i - count)
+        waves[i] = complex(math.cos(fy * y), math.sin(fy * y))
     value = dy = dx = dyy = dyx = dxx = 0.0
     for j in range(half):
         fx = turn * j
@@ -68,7 +72,7 @@ def _expand(spectrum: NDArray[np.complex64], y: float, x: float) -> tuple[float,
         s0, s1, s2 = 0j, 0j, 0j
         for i in range(count):
             fy = turn * (i if 2 * i < count else i - count)
-            term = spectrum[i, j] * complex(math.cos(fy * y), math.sin(fy * y))
+            term = spectrum[i, j] * waves[i]
             s0 += term
             s1 += term * fy
             s2 += term * fy * fy
