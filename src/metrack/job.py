@@ -27,7 +27,7 @@ from metrack.frames.base import Image, without_password
 from metrack.frames.formats import FORMATS, Record
 from metrack.frames.sink import h264_encoder
 from metrack.identity import Gallery, Identifier
-from metrack.multi import MultiTracker, seed_of
+from metrack.multi import MultiTracker
 from metrack.results import (
     VIDEO,
     Checkpoint,
@@ -227,7 +227,7 @@ class _Run:
         started = time.perf_counter()
         estimates = self.tracker.update(frame.image)
         self.busy += time.perf_counter() - started
-        return [_record(frame, target, each) for target, each in estimates.items()]
+        return [record_of(frame, target, each) for target, each in estimates.items()]
 
     def _add(self, frame: Frame, box: Box) -> Record:
         return Record(frame.index, frame.time, self.tracker.add(frame.image, box), box, 1.0, "tracking")
@@ -267,7 +267,7 @@ class _Run:
             "preset": self.job.preset,
             "changed": {k: v for k, v in self.job.config().to_dict().items() if v != usual[k]},
             "seed": self.job.seed,
-            "gallery": _gallery(self.job, self.gallery),
+            "gallery": known_in(self.job, self.gallery),
             "tracker_fps": round((frames - 1) / self.busy, 2) if self.busy > 0 else None,
         }
 
@@ -300,7 +300,7 @@ def expected_length(source: Source, job: Job) -> int | None:
     return min(ends) - job.start if ends else None
 
 
-def _record(frame: Frame, target: int, estimate: Estimate) -> Record:
+def record_of(frame: Frame, target: int, estimate: Estimate) -> Record:
     """Write down what the tracker says, and what it judges by; distances to a millionth."""
     info, who = estimate.info, estimate.identity
     return Record(
@@ -316,17 +316,11 @@ def _record(frame: Frame, target: int, estimate: Estimate) -> Record:
     )
 
 
-def _gallery(job: Job, gallery: Gallery | None) -> dict[str, Any] | None:
+def known_in(job: Job, gallery: Gallery | None) -> dict[str, Any] | None:
     """Say who is known, and the mean distance beyond which somebody is not."""
     if gallery is None:
         return None
     return {"path": job.gallery, "names": list(gallery.names), "unknown_above": Identifier(gallery).limit}
-
-
-def _new_trackers(job: Job, gallery: Gallery | None) -> list[Tracker]:
-    """One tracker per target, each with the seed it has among several."""
-    seeds = [seed_of(job.seed, target) for target in range(1, len(job.boxes) + 1)]
-    return [Tracker(job.config(), seed=seed, gallery=gallery) for seed in seeds]
 
 
 def compile_kernels(config: TrackerConfig, image: Image, box: Box) -> None:

@@ -12,7 +12,7 @@ from metrack.frames import Source
 from metrack.frames.base import without_password
 from metrack.frames.formats import Record
 from metrack.identity import Gallery
-from metrack.job import Job, _gallery
+from metrack.job import Job, known_in
 from metrack.results import Tally
 
 
@@ -49,6 +49,6 @@ def summary(
         "preset": job.preset,
         "changed": {name: value for name, value in job.config().to_dict().items() if value != usual[name]},
         "seed": job.seed,
-        "gallery": _gallery(job, gallery),
+        "gallery": known_in(job, gallery),
         "tracker_fps": None if outcome.fps is None else round(outcome.fps, 2),
     }

@@ -13,7 +13,7 @@ from metrack.estimate import TRACKING, Estimate, Info
 from metrack.frames import Frame
 from metrack.frames.formats import Record
 from metrack.identity import Gallery
-from metrack.job import Job, _record
+from metrack.job import Job, record_of
 from metrack.multi import seed_of
 from metrack.tracker import Tracker
 
@@ -45,7 +45,7 @@ class Track:
     def found(self, frame: Frame, estimate: Estimate) -> None:
         """Write down what the tracker says of the next frame."""
         self.last = estimate
-        self.records.append(_record(frame, self.target, estimate))
+        self.records.append(record_of(frame, self.target, estimate))
         self._note(frame.index)
 
     def corrected(self, job: Job, gallery: Gallery | None, frame: Frame, box: Box) -> Track:
