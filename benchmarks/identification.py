@@ -9,7 +9,7 @@ of frames that got the right name, the mean over people; the spread is the stand
 difference of metric on and off is paired, with its standard error. Unknown: as many strangers as people (up to 10) are
 followed too; the shares of both that were answered with None at the end of their tracks.
 
-TUD-Stadtmitte: templates from the first third of a person's truth, the person then followed by the preset paper from
+TUD-Stadtmitte: templates from the first third of a person's truth, the person then followed by the preset default from
 the first box of the rest; the same at truth boxes shows what following costs. Data comes from METRACK_DATA.
 """
 
@@ -152,7 +152,7 @@ def _followed(
     rest: Sequence, number: int, galleries: tuple[Gallery, Gallery], seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Follow a person, then identify what was followed, and beside it what was there."""
-    tracker, frames = Tracker("paper", seed=seed), iter(rest.pictures)
+    tracker, frames = Tracker("default", seed=seed), iter(rest.pictures)
     tracker.init(next(frames), tuple(rest.truth[0]))
     followed, there = [], []
     for frame, truth in zip(frames, rest.truth[1:], strict=True):
