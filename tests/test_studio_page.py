@@ -101,6 +101,12 @@ def open_clip(page):
     until(page, "document.getElementById('place').textContent.startsWith('Frame 0')")
 
 
+def last_frame(studio_, run):
+    """The last frame of a paused run; a pause is answered when the frame in hand is done."""
+    studio_.get(f"/api/runs/{run}/pause", method="POST")
+    return studio_.get(f"/api/runs/{run}")["status"]["frames"] - 1
+
+
 def frame_shown(page):
     return int(page.locator("#place").inner_text().split()[1])
 
@@ -179,7 +185,7 @@ def test_a_person_opens_draws_tracks_corrects_understands_exports_and_finds_it_a
     followed(page, 12)
     page.get_by_role("button", name="Pause").click()
     state(page, "paused")
-    head = served.get(f"/api/runs/{page.url.rpartition('/')[2]}")["status"]["frames"] - 1
+    head = last_frame(served, page.url.rpartition("/")[2])
     until(page, f"document.getElementById('place').textContent.startsWith('Frame {head} ')")
     shown, with_particles = frame_shown(page), painted_over(page)
     page.uncheck("#cloud")
@@ -327,8 +333,7 @@ def test_tabs_share_a_run_and_a_studio_that_goes_away_is_waited_for(chromium, tm
             followed(page, 3)
         other.get_by_role("button", name="Pause").click()
         state(one, "paused")
-        first.get(f"/api/runs/{run}/pause", method="POST")  # answers when the frame in hand is done
-        seen = first.get(f"/api/runs/{run}")["status"]["frames"] - 1
+        seen = last_frame(first, run)
         until(one, "seen => document.getElementById('place').textContent.split(' ')[1] == seen", seen)
     until(one, "document.getElementById('alert-text').textContent.includes('does not answer')")
     assert one.locator("#alert").is_visible()
