@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint bench accuracy tables chromium axe-core toolkits clean
+.PHONY: help demo test lint bench accuracy tables readme-table chromium axe-core toolkits clean
 
 help:
 	@echo "make demo      run the main job on the built-in clip and leave a folder to look at"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench     measure speed, beside OpenCV's trackers, and how it grows"
 	@echo "make accuracy  measure accuracy on the sequences under METRACK_DATA"
 	@echo "make tables    the paper's tables of metrics and of representations (hours; LENGTH=50 SEEDS=1 for minutes)"
+	@echo "make readme-table  write the table of README.md anew (hours; stopped, it goes on where it was)"
 
 demo: .venv/core
 	$(BIN)/metrack demo
@@ -35,6 +36,9 @@ SEEDS ?= 3
 tables: .venv/core
 	$(BIN)/python benchmarks/accuracy.py --table metrics --seeds $(SEEDS) $(if $(LENGTH),--length $(LENGTH))
 	$(BIN)/python benchmarks/accuracy.py --table representations --seeds $(SEEDS) $(if $(LENGTH),--length $(LENGTH))
+
+readme-table: .venv/peers
+	$(BIN)/python benchmarks/readme.py $(OPTIONS)
 
 clean:
 	rm -rf .venv .venv-toolkits demo-out

@@ -15,7 +15,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from time import perf_counter
 
@@ -29,7 +31,8 @@ from rich.table import Table
 from metrack import Tracker, TrackerConfig
 from metrack.checks import Frame
 from metrack.config import preset
-from metrack.evaluation.sequences import development_sequences
+from metrack.evaluation.peers import CONTRIB, PEERS, PeerTracker
+from metrack.evaluation.sequences import Sequence, development_sequences
 from metrack.frames import VideoWriter
 from metrack.synth import builtin_clip
 
@@ -40,17 +43,17 @@ PIECE = 10  # frames timed together
 WARM_UP = 45  # frames until the buffers are full and a frame costs what it will always cost
 
 
-def clips(frames: int) -> list[Clip]:
+def clips(frames: int, sequences: list[Sequence]) -> list[Clip]:
     """Name, frames and first box of everything to run on."""
-    sequences = development_sequences()
     if not sequences:
         clip = builtin_clip(frames)
         return [("built-in clip", [clip[i] for i in range(len(clip))], clip.first_box.to_xywh())]
     found = []
     for sequence in sequences:
-        images = [image for image, _ in zip(sequence.pictures, range(frames), strict=False)]
+        start = int(sequence.present()[0])
+        images = list(sequence.part(start, start + frames).pictures)
         images = [np.repeat(i[:, :, None], 3, axis=2) if i.ndim == 2 else i for i in images]
-        found.append((sequence.name, images, tuple(sequence.truth[0].tolist())))
+        found.append((sequence.name, images, tuple(sequence.truth[start].tolist())))
     return found
 
 
@@ -71,37 +74,40 @@ class Ours:
 
 
 class OpenCV:
-    """One of OpenCV's trackers as a contestant."""
+    """One of OpenCV's trackers as a contestant, on one thread."""
 
-    def __init__(self, create: Callable[[], object]) -> None:
-        self.create = create
+    def __init__(self, create: str) -> None:
+        import cv2
+
+        cv2.setNumThreads(1)
+        self.error, self.tracker = cv2.error, attrgetter(create.removeprefix("cv2."))(cv2)()
 
     def init(self, image: Frame, box: tuple[float, ...]) -> None:
-        self.tracker = self.create()
         self.tracker.init(image, tuple(round(v) for v in box))
 
     def update(self, image: Frame) -> None:
-        self.tracker.update(image)
+        with suppress(self.error):  # some fail inside once the target is lost
+            self.tracker.update(image)
 
 
-def contestants() -> dict[str, Callable[[], Ours | OpenCV]]:
-    """The presets of metrack that differ in cost, and its peers where OpenCV's contrib modules are installed."""
-    runners: dict[str, Callable[[], Ours | OpenCV]] = {
-        f"metrack {name}": partial(Ours, name) for name in ("default", "fast", "paper", "paper-structured")
-    }
-    try:
-        import cv2
-    except ImportError:
-        console.print("OpenCV is not installed, so there is no comparison: pip install 'metrack[peers]'")
-        return runners
-    cv2.setNumThreads(1)
-    runners["CSRT"] = lambda: OpenCV(cv2.TrackerCSRT_create)
-    runners["MIL"] = lambda: OpenCV(cv2.TrackerMIL_create)
-    runners["KCF"] = lambda: OpenCV(cv2.TrackerKCF_create)
+Runner = Ours | OpenCV | PeerTracker
+
+
+def contestants(presets: tuple[str, ...], rivals: tuple[str, ...]) -> dict[str, Callable[[], Runner]]:
+    """Presets of metrack, and those of its rivals that are installed."""
+    runners: dict[str, Callable[[], Runner]] = {f"metrack {name}": partial(Ours, name) for name in presets}
+    for peer in map(PEERS.__getitem__, rivals):
+        try:
+            peer.check()
+        except ValueError as error:
+            console.print(str(error).removeprefix("--tracker "), markup=False)
+            continue
+        of_opencv = peer.package == CONTRIB
+        runners[peer.name.upper()] = partial(OpenCV, peer.create) if of_opencv else partial(peer.make, 0)
     return runners
 
 
-def time_clip(runner: Ours | OpenCV, clip: Clip) -> float:
+def time_clip(runner: Runner, clip: Clip) -> float:
     """Seconds per update over the second half of a clip: the median of pieces, as not every frame learns."""
     _, images, box = clip
     runner.init(images[0], box)
@@ -114,9 +120,10 @@ def time_clip(runner: Ours | OpenCV, clip: Clip) -> float:
     return float(np.median([piece.mean() for piece in np.array_split(late, max(len(late) // PIECE, 1))]))
 
 
-def side_by_side(all_clips: list[Clip], rounds: int) -> dict[str, float]:
-    """Seconds per frame of every contestant: median over rounds, mean over clips."""
-    runners = contestants()
+def time_in_turns(
+    runners: dict[str, Callable[[], Runner]], all_clips: list[Clip], rounds: int
+) -> tuple[dict[str, float], dict[str, list[dict[str, float]]]]:
+    """Seconds per frame of every contestant, median over rounds and mean over clips; and the stages of ours."""
     spent: dict[str, list[list[float]]] = {name: [] for name in runners}
     stages: dict[str, list[dict[str, float]]] = {}
     for clip in track(all_clips, description="side by side", console=console):
@@ -129,7 +136,13 @@ def side_by_side(all_clips: list[Clip], rounds: int) -> dict[str, float]:
                     stages.setdefault(name, []).extend(runner.stages[len(runner.stages) // 2 :])
         for name in runners:
             spent[name].append(times[name])
-    seconds = {name: float(np.mean(np.median(times, axis=1))) for name, times in spent.items()}
+    return {name: float(np.mean(np.median(times, axis=1))) for name, times in spent.items()}, stages
+
+
+def side_by_side(all_clips: list[Clip], rounds: int) -> dict[str, float]:
+    """Seconds per frame of every contestant, printed with the ratios and the stages."""
+    runners = contestants(("default", "fast", "paper", "paper-structured"), ("csrt", "mil", "kcf"))
+    seconds, stages = time_in_turns(runners, all_clips, rounds)
     table = Table(
         title=f"One thread, {len(all_clips)} clips, median of {rounds} rounds; others take so many times as long"
     )
@@ -281,7 +294,7 @@ def main() -> None:
     sizes(options.rounds)
     growth()
     endurance(options.long)
-    found = clips(options.frames)
+    found = clips(options.frames, development_sequences())
     learning_rounds(found)
     seconds = side_by_side(found, options.rounds)
     matrix_rate(seconds["metrack paper"])

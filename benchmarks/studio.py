@@ -4,12 +4,18 @@
     python benchmarks/studio.py --frames 5000 --size 480 360 --pages 1 --rounds 1      # memory
 
 A studio runs in a process of its own and follows the balloon of a 720p video: without a page, with one page and with
-three pages of a browser without a screen, which needs processors itself, and watched by a program that draws nothing.
-Shown frames are counted in the pages as they are drawn.
+three pages, at full speed and at the speed of the video, and watched by a program that draws nothing. The browser has
+no screen and no graphics processor, so it needs the same processors as the tracker; it is driven as little as can be,
+because a driver that listens to a page (as Playwright does) is sent every picture that the page is sent.
+
+Of every run are told: frames followed per second of the tracker's own time, by the clock; milliseconds of a processor
+that one frame takes to follow; frames per second of the whole run, with decoding and writing; pictures shown per second
+in each page, counted as they are drawn; and how many processors were busy for the studio and for the browser.
 """
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import struct
@@ -18,23 +24,29 @@ import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
 from websockets.sync.client import connect
 
 from metrack.frames import VideoWriter
 from metrack.synth import builtin_clip
 
 PAINTED = 100  # different frames; longer videos go back and forth through them
-COUNTING = """() => {
+SETTLED = 20  # frames after which a run is timed
+TICKS = os.sysconf("SC_CLK_TCK")
+COUNTING = """(() => {
     window.shown = [];
-    const show = ImageBitmapRenderingContext.prototype.transferFromImageBitmap;
-    ImageBitmapRenderingContext.prototype.transferFromImageBitmap = function (...given) {
-        window.shown.push(performance.now());
-        return show.apply(this, given);
+    const draw = CanvasRenderingContext2D.prototype.drawImage;
+    let last = null;
+    CanvasRenderingContext2D.prototype.drawImage = function (picture, ...given) {
+        if (picture instanceof ImageBitmap && picture !== last) window.shown.push(performance.now());
+        last = picture;
+        return draw.call(this, picture, ...given);
     };
-}"""
+})()"""
+SHOWN = "window.shown.length > 1 ? (window.shown.length - 1) * 1000 / (window.shown.at(-1) - window.shown[0]) : 0"
 
 
 def paint(path, frames, size):
@@ -60,31 +72,119 @@ def memory(process):
     return int(status.partition("VmRSS:")[2].split()[0]) / 1000
 
 
-def follow(address, wish, browser, pages, process):
-    """Follow once with some pages watching; return tracker fps, shown fps of each page, and memory over time."""
+def processor(root):
+    """Seconds of processors that a process and all it started have used."""
+    parents, used = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            values = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended just now
+        process = int(path.parent.name)
+        parents[process], used[process] = int(values[1]), sum(map(int, values[11:15])) / TICKS
+    family = {root}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    return sum(used.get(process, 0) for process in family)
+
+
+class Browser:
+    """Chromium without a screen; pages are only asked questions, they are not listened to."""
+
+    def __init__(self, folder):
+        words = ["--headless", "--no-sandbox", "--no-first-run", "--remote-debugging-port=0", "--window-size=1280,900"]
+        words += ["--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows", "about:blank"]
+        program = [shutil.which("chromium"), f"--user-data-dir={folder}", *words]
+        self.process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        port = Path(folder) / "DevToolsActivePort"
+        while not port.exists() or len(port.read_text().split()) < 2:
+            time.sleep(0.1)
+        self.port, self.path = port.read_text().split()
+        self.lines = ExitStack()
+        self.line = self.connected(self.path)
+
+    def open(self, address):
+        wish = {"url": address, "newWindow": True, "width": 1280, "height": 900}
+        target = tell(self.line, "Target.createTarget", wish)["targetId"]
+        page = Page(self.connected(f"/devtools/page/{target}"))
+        while not page.evaluate("Boolean(document.body?.dataset.ready)"):
+            time.sleep(0.05)
+        return page
+
+    def connected(self, path):
+        return self.lines.enter_context(connect(f"ws://127.0.0.1:{self.port}{path}", max_size=None))
+
+    def close(self):
+        tell(self.line, "Browser.close")
+        self.lines.close()
+        self.process.wait(20)
+
+
+@dataclass
+class Page:
+    line: object
+
+    def evaluate(self, expression):
+        wish = {"expression": expression, "returnByValue": True}
+        return tell(self.line, "Runtime.evaluate", wish)["result"].get("value")
+
+    def close(self):
+        tell(self.line, "Page.close")
+
+
+def tell(line, method, values=None):
+    line.send(json.dumps({"id": 1, "method": method, "params": values or {}}))
+    while "id" not in (answer := json.loads(line.recv())):
+        pass
+    return answer["result"]
+
+
+@dataclass
+class Told:
+    """What one run took."""
+
+    fps: float
+    work: float
+    whole: float
+    shown: list
+    studio: float
+    browser: float
+    held: list
+
+    def __str__(self):
+        memory = f", memory {self.held[0]:.0f} -> {self.held[-1]:.0f} MB" if self.held else ""
+        return (
+            f"tracker {self.fps} fps at {self.work:.1f} ms of a processor, run {self.whole:.1f} fps, "
+            f"shown at {self.shown} fps, processors: studio {self.studio:.2f}, browser {self.browser:.2f}{memory}"
+        )
+
+
+def follow(address, wish, server, browser=None, pages=0):
+    """Follow once with some pages watching."""
     name = ask(address, "/api/runs", wish)["id"]
-    tabs = [browser.new_page(viewport={"width": 1280, "height": 900}) for _ in range(pages)]
+    tabs = [browser.open(f"{address}/#/run/{name}") for _ in range(pages)]
     for tab in tabs:
-        tab.goto(f"{address}/#/run/{name}")
-        tab.wait_for_selector("body[data-ready]")
         tab.evaluate(COUNTING)
-    held, began, first = [], time.monotonic(), None
-    while (status := ask(address, f"/api/runs/{name}")["status"] if not pages else told(tabs[0]))["state"] != "done":
-        first = first or (status["frames"] > 20 and (time.monotonic(), status["frames"])) or None
-        held.append((status["frames"], memory(process)))
-        time.sleep(0.5)
-        assert time.monotonic() - began < 3600
-    status = ask(address, f"/api/runs/{name}")["status"]
-    shown = [tab.evaluate("() => window.shown.length * 1000 / (window.shown.at(-1) - window.shown[0])") for tab in tabs]
+    held, begun = [], None
+    while (status := ask(address, "/api/runs")[0]["status"])["state"] != "done":
+        now = (time.monotonic(), status["frames"], processor(server), processor(browser.process.pid) if browser else 0)
+        if status["frames"] > SETTLED:
+            begun, latest = begun or now, now
+            held.append(memory(server))
+        time.sleep(0.25)
+    shown = [round(tab.evaluate(SHOWN), 1) for tab in tabs]
     for tab in tabs:
         tab.close()
-    return status["fps"], [round(each, 1) for each in shown], held
+    if begun is None or latest is begun:
+        return None
+    clock, frames, studio, other = (end - start for start, end in zip(begun, latest, strict=True))
+    return Told(status["fps"], status["work"], frames / clock, shown, studio / clock, other / clock, held)
 
 
 def follow_by_program(address, wish):
     """Follow once, watched by a program that answers at once and draws nothing: what the studio itself pays."""
     name = ask(address, "/api/runs", wish)["id"]
-    with connect(f"ws{address[4:]}/api/runs/{name}/watch", max_size=None) as socket:
+    with connect(f"ws{address[4:]}/api/runs/{name}/watch?width=840", max_size=None) as socket:
         state, count, began = "", 0, time.monotonic()
         while state != "done":
             message = socket.recv()
@@ -98,11 +198,19 @@ def follow_by_program(address, wish):
     )
 
 
-def told(tab):
-    text = tab.evaluate(
-        "() => [document.getElementById('chip').textContent, document.getElementById('place').textContent]"
-    )
-    return {"state": text[0].split(" ")[0], "frames": int(text[1].split(" ")[1])}
+def compare(options, address, wish, server, browser):
+    """Follow without and with pages, turn by turn, so that both meet the machine in the same mood."""
+    speeds = {pages: [] for pages in options.pages}
+    for turn in range(options.rounds):
+        for pages in [pages for pages in options.pages if pages < 2 or not turn]:
+            told = follow(address, wish, server, browser, pages)
+            speeds[pages].append((told.fps, told.whole))
+            print(f"{pages} pages: {told}", flush=True)
+    if {0, 1} <= set(speeds):
+        for name, each in (("tracker", 0), ("run", 1)):
+            alone, watched = (statistics.median(values[each] for values in speeds[pages]) for pages in (0, 1))
+            slower = 100 * (1 - watched / alone)
+            print(f"{name} without a page {alone:.1f} fps, with one {watched:.1f} fps: {slower:.0f} % slower")
 
 
 def main():
@@ -112,41 +220,25 @@ def main():
     parser.add_argument("--preset", default="default")
     parser.add_argument("--size", type=int, nargs=2, default=(1280, 720), metavar=("W", "H"))
     parser.add_argument("--pages", type=int, nargs="*", default=(0, 1, 3), help="how many pages watch")
+    parser.add_argument("--pace", choices=("full", "video", "both"), default="both", help="how fast to follow")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         box = paint(Path(folder) / "video.mp4", options.frames, tuple(options.size))
-        words = [
-            sys.executable,
-            "-m",
-            "metrack",
-            "studio",
-            folder,
-            "--runs",
-            f"{folder}/runs",
-            "--port",
-            "0",
-            "--no-browser",
-        ]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as play:
+        words = [sys.executable, "-m", "metrack", "studio", folder, "--runs", f"{folder}/runs"]
+        with subprocess.Popen([*words, "--port", "0", "--no-browser"], stdout=subprocess.PIPE, text=True) as server:
             address = server.stdout.readline().split()[-1].rstrip("/")
-            browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            wish = {"source": "file:video.mp4", "boxes": [box], "preset": options.preset}
-            follow(address, wish | {"stop": 30}, browser, 0, server.pid)
-            measured = {pages: [] for pages in options.pages}
-            for turn in range(options.rounds):
-                for pages in [pages for pages in options.pages if pages < 2 or not turn]:
-                    fps, shown, held = follow(address, wish, browser, pages, server.pid)
-                    measured[pages].append(fps)
-                    tail = [each for count, each in held if count > 50]
-                    grown = f"memory {tail[0]:.0f} -> {tail[-1]:.0f} MB" if tail else ""
-                    print(f"{pages} pages: tracker {fps} fps, shown at {shown} fps, {grown}", flush=True)
+            browser = Browser(f"{folder}/profile")
+            wish = {"source": "file:video.mp4", "boxes": [box], "preset": options.preset, "fast": True}
+            follow(address, wish | {"stop": 30}, server.pid)
+            if options.pace != "video":
+                print("at full speed")
+                compare(options, address, wish, server.pid, browser)
                 follow_by_program(address, wish)
+            if options.pace != "full":
+                print("at the speed of the video, 30 fps")
+                compare(options, address, wish | {"fast": False}, server.pid, browser)
             browser.close()
             server.terminate()
-        if {0, 1} <= set(measured):
-            alone, watched = (statistics.median(measured[pages]) for pages in (0, 1))
-            slower = 100 * (1 - watched / alone)
-            print(f"tracker without a page {alone} fps, with one {watched} fps: {slower:.0f} % slower")
 
 
 if __name__ == "__main__":
