@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrack.confidence import FAINT, FIRM, LIKELY, PATIENCE, SETTLING, Presence, probability
+from metrack.confidence import FAINT, FIRM, LIKELY, PATIENCE, SETTLING, SURE, Presence, probability
 from metrack.estimate import Evidence
 
 SEEN, HIDDEN = Evidence(0.15, 0.1, 0.05, 0.0), Evidence(1.0, 1.0, 0.5, 0.0)
@@ -123,3 +123,23 @@ def test_a_firm_answer_of_the_regression_is_not_a_hidden_target():
     assert presence.judge(dataclasses.replace(HIDDEN, response=FAINT - 0.05)) == "occluded"
     assert presence.judge(dataclasses.replace(HIDDEN, response=FIRM - 0.05)) == "occluded"
     assert presence.judge(dataclasses.replace(HIDDEN, response=FIRM)) == "tracking"
+
+
+def test_half_the_usual_answer_in_other_colours_is_a_covered_target():
+    """Something else stands in its place, in shape so alike that the probability stays high, as a pole does."""
+    followed = dataclasses.replace(SEEN, response=0.8)
+    covered = dataclasses.replace(followed, colour=0.2, response=0.4)
+    assert probability(covered) > SURE
+    presence = Presence()
+    judged(presence, [followed] * 2 * SETTLING)
+    assert presence.judge(dataclasses.replace(covered, colour=followed.colour)) == "tracking"
+    assert presence.judge(dataclasses.replace(covered, response=0.6)) == "tracking"
+    assert presence.judge(covered) == "occluded"
+    assert presence.judge(covered) == "occluded"
+    assert presence.judge(followed) == "tracking"
+
+
+def test_without_a_regression_nothing_is_covered():
+    presence = Presence()
+    judged(presence, [SEEN] * 2 * SETTLING)
+    assert presence.judge(dataclasses.replace(SEEN, colour=0.2)) == "tracking"

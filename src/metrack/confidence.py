@@ -7,9 +7,10 @@ regression's answer is. Weights are such that more of any of them never means mo
 confidence. They were fitted on the development sequences by ``python benchmarks/confidence.py``, which also says what
 they are worth on sequences left out.
 
-The state follows with hysteresis. The foreground residual of a followed target settles around a level of its own; while
-it is far above that level, the regression's answer is faint and the probability is low, the target is taken to be
-hidden; when that lasts, to be lost.
+The state follows with hysteresis. The errors of a followed target settle around levels of their own. It is taken to be
+hidden when the foreground residual is far above its level, the regression's answer is faint and the probability is low;
+or when that answer has fallen to half of its level and the colours are not its own, as behind a pole. When that lasts,
+it is lost.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from metrack.estimate import LOST, OCCLUDED, TRACKING, Evidence
 OFFSET, WEIGHTS = 1.04, (0.54, 5.94, 4.33, 2.02)  # of the signs below, in their order: benchmarks/confidence.py
 LEAST = 0.01  # of an error, so that its logarithm stays finite
 
-SUSPICIOUS = 2.0  # times the usual residual: from here on the target may be hidden
+SUSPICIOUS = 2.0  # times the usual error: from here on the target may be hidden
 FAMILIAR = 1.75  # times the usual errors: up to here it is seen again
 SAME_COLOUR = 0.05  # colours are no farther apart than this anyway
 UNLIKELY = 0.5  # probability: hidden only below it
 SURE, LIKELY = 0.9, 0.75  # probabilities from which it is seen again, familiar or not; the latter once it was lost
+HALVED = 0.55  # times the usual response: below it, and in other colours, the target is covered
 FAINT, FIRM = 0.75, 0.9  # responses: hidden only below the one, seen again from the other
 PATIENCE = 30  # frames hidden before the target counts as lost
 MEMORY = 20  # frames over which the usual residual is averaged
@@ -65,6 +67,7 @@ class Presence:
     foreground: float = 0.0
     template: float = 0.0
     colour: float = 0.0
+    response: float = 0.0
     seen: int = 0
     missing: int = 0
 
@@ -74,9 +77,10 @@ class Presence:
             return self.hide()
         self.missing = 0
         self.seen += 1
-        for name in ("foreground", "template", "colour"):
-            usual = getattr(self, name)
-            setattr(self, name, usual + (getattr(evidence, name) - usual) / min(self.seen, MEMORY))
+        for name in ("foreground", "template", "colour", "response"):
+            usual, now = getattr(self, name), getattr(evidence, name)
+            if now is not None:
+                setattr(self, name, usual + (now - usual) / min(self.seen, MEMORY))
         return TRACKING
 
     def hide(self) -> str:
@@ -88,22 +92,23 @@ class Presence:
         """Whether that is how a hidden target looks; it takes more to come back than it takes to stay."""
         if self.seen < SETTLING:
             return False
+        response = evidence.response
+        colour = max(self.colour, SAME_COLOUR)
         if not self.missing:
             strange = evidence.foreground > SUSPICIOUS * self.foreground and probability(evidence) < UNLIKELY
-            return strange and _is_faint(evidence, FAINT)
-        if probability(evidence) > (LIKELY if self.missing > PATIENCE else SURE):
+            halved = response is not None and response < HALVED * self.response
+            covered = halved and evidence.colour > SUSPICIOUS * colour
+            return covered or (strange and (response is None or response < FAINT))
+        if self.missing > PATIENCE and probability(evidence) > LIKELY:
             return False
-        return _is_faint(evidence, FIRM) and (
+        if probability(evidence) > SURE and (response is None or response > FAINT):
+            return False
+        return (response is None or response < FIRM) and (
             evidence.foreground > FAMILIAR * self.foreground
             or evidence.template > FAMILIAR * self.template
-            or evidence.colour > FAMILIAR * max(self.colour, SAME_COLOUR)
+            or evidence.colour > FAMILIAR * colour
         )
 
     def to_dict(self) -> dict[str, float]:
         """Return the fields, for saving."""
         return dataclasses.asdict(self)
-
-
-def _is_faint(evidence: Evidence, limit: float) -> bool:
-    """Whether the regression's answer, if there is one, is below a limit."""
-    return evidence.response is None or evidence.response < limit
