@@ -4,8 +4,9 @@
                                   [--seeds 3] [--starts 1] [--length FRAMES] [--processes N]
 
 Prints one row per sequence (mean and spread over seeds of the success AUC), rows of means (AUC, precision, centre
-error, overlap, success, milliseconds of learning), and the difference between the first variant and each of the
-others. Without options: metric on and off. Sequences come from METRACK_DATA.
+error, overlap, success, milliseconds of learning and of a whole frame), and the difference between the first variant
+and each of the others. Without options: metric on and off. Sequences come from METRACK_DATA. Every run that ends is
+told on the error output, so that a log can be read while the rest goes on.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import sys
+import time
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from metrack import Tracker, TrackerConfig
@@ -46,11 +49,12 @@ TABLES = {
         f"L1:{PIXELS},{OFF},representation.kind=l1",
     ),
 }
-FIGURES = ("AUC", "P@20", "CLE", "VOR", "success", "learning, ms")
+FIGURES = ("AUC", "P@20", "CLE", "VOR", "success", "learning, ms", "frame, ms")
 
 
 @dataclass(frozen=True)
 class Run:
+    variant: str
     sequence: Sequence
     config: TrackerConfig
     seed: int
@@ -64,9 +68,23 @@ def follow(run: Run) -> tuple[float, ...]:
     estimates = [tracker.update(frame) for frame in frames]
     boxes = np.array([truth[0], *(estimate.box.to_xywh() for estimate in estimates)])
     overlap, distance = iou(boxes, truth), centre_distance(boxes, truth)
-    learning = np.median([estimate.info.seconds["learn"] for estimate in estimates]) * 1e3
+    seconds = [estimate.info.seconds for estimate in estimates]
+    learning, frame = (1e3 * np.median(s) for s in ([s["learn"] for s in seconds], [sum(s.values()) for s in seconds]))
     centre_error, mean_overlap = float(np.nanmean(distance)), float(np.nanmean(overlap))
-    return success_auc(overlap), precision(distance), centre_error, mean_overlap, success_rate(overlap), learning
+    scores = success_auc(overlap), precision(distance), centre_error, mean_overlap, success_rate(overlap)
+    return *scores, learning, frame
+
+
+def told(results: Iterable[tuple[float, ...]], runs: list[Run]) -> Iterator[tuple[float, ...]]:
+    """Pass results on, each with a line about it."""
+    start = time.perf_counter()
+    for k, (run, figures) in enumerate(zip(runs, results, strict=True), start=1):
+        passed = (time.perf_counter() - start) / 60
+        what = (
+            f"{run.variant}, {run.sequence.name}, seed {run.seed}: AUC {figures[0]:.3f}, {figures[-1]:.0f} ms a frame"
+        )
+        print(f"{k}/{len(runs)} after {passed:.1f} min: {what}", file=sys.stderr, flush=True)
+        yield figures
 
 
 def parse_variant(text: str) -> tuple[str, TrackerConfig]:
@@ -82,14 +100,14 @@ def measure(
     seeds, starts, length = options.seeds, options.starts, options.length
     places = [[len(s) * k // starts for k in range(starts)] for s in sequences]
     runs = [
-        Run(s.part(start, None if length is None else start + length), c, k)
-        for c in variants.values()
+        Run(name, s.part(start, None if length is None else start + length), config, k)
+        for name, config in variants.items()
         for s, starting in zip(sequences, places, strict=True)
         for k in range(seeds)
         for start in starting
     ]
     with multiprocessing.Pool(options.processes) as pool:
-        results = list(track(pool.imap(follow, runs), total=len(runs), description="following"))
+        results = list(told(pool.imap(follow, runs), runs))
     shape = (len(variants), len(sequences), seeds, starts, len(FIGURES))
     return dict(zip(variants, np.array(results).reshape(shape).mean(axis=3), strict=True))
 
