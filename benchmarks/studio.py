@@ -10,7 +10,8 @@ because a driver that listens to a page (as Playwright does) is sent every pictu
 
 Of every run are told: frames followed per second of the tracker's own time, by the clock; milliseconds of a processor
 that one frame takes to follow; frames per second of the whole run, with decoding and writing; pictures shown per second
-in each page, counted as they are drawn; and how many processors were busy for the studio and for the browser.
+in each page, counted as they are drawn; and how many processors were busy for the studio, for the browser and for
+whatever else the machine did: where that is not near zero, measure again.
 """
 
 import argparse
@@ -41,7 +42,7 @@ COUNTING = """(() => {
     const draw = CanvasRenderingContext2D.prototype.drawImage;
     let last = null;
     CanvasRenderingContext2D.prototype.drawImage = function (picture, ...given) {
-        if (picture instanceof ImageBitmap && picture !== last) window.shown.push(performance.now());
+        if (picture !== last) window.shown.push(performance.now());
         last = picture;
         return draw.call(this, picture, ...given);
     };
@@ -88,6 +89,12 @@ def processor(root):
     return sum(used.get(process, 0) for process in family)
 
 
+def all_processors():
+    """Seconds that all processors of this machine have been busy."""
+    user, nice, system = map(int, Path("/proc/stat").read_text().split()[1:4])
+    return (user + nice + system) / TICKS
+
+
 class Browser:
     """Chromium without a screen; pages are only asked questions, they are not listened to."""
 
@@ -95,7 +102,8 @@ class Browser:
         words = ["--headless", "--no-sandbox", "--no-first-run", "--remote-debugging-port=0", "--window-size=1280,900"]
         words += ["--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows", "about:blank"]
         program = [shutil.which("chromium"), f"--user-data-dir={folder}", *words]
-        self.process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(program, **silent, start_new_session=True)  # as a desktop would start it
         port = Path(folder) / "DevToolsActivePort"
         while not port.exists() or len(port.read_text().split()) < 2:
             time.sleep(0.1)
@@ -107,6 +115,8 @@ class Browser:
         wish = {"url": address, "newWindow": True, "width": 1280, "height": 900}
         target = tell(self.line, "Target.createTarget", wish)["targetId"]
         page = Page(self.connected(f"/devtools/page/{target}"))
+        size = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        tell(page.line, "Emulation.setDeviceMetricsOverride", size)
         while not page.evaluate("Boolean(document.body?.dataset.ready)"):
             time.sleep(0.05)
         return page
@@ -126,7 +136,7 @@ class Page:
 
     def evaluate(self, expression):
         wish = {"expression": expression, "returnByValue": True}
-        return tell(self.line, "Runtime.evaluate", wish)["result"].get("value")
+        return tell(self.line, "Runtime.evaluate", wish).get("result", {}).get("value")
 
     def close(self):
         tell(self.line, "Page.close")
@@ -134,9 +144,9 @@ class Page:
 
 def tell(line, method, values=None):
     line.send(json.dumps({"id": 1, "method": method, "params": values or {}}))
-    while "id" not in (answer := json.loads(line.recv())):
+    while "id" not in (answer := json.loads(line.recv(timeout=30))):
         pass
-    return answer["result"]
+    return answer.get("result", {})
 
 
 @dataclass
@@ -147,15 +157,16 @@ class Told:
     work: float
     whole: float
     shown: list
-    studio: float
-    browser: float
+    busy: list
     held: list
 
     def __str__(self):
-        memory = f", memory {self.held[0]:.0f} -> {self.held[-1]:.0f} MB" if self.held else ""
+        studio, browser, others = self.busy
         return (
             f"tracker {self.fps} fps at {self.work:.1f} ms of a processor, run {self.whole:.1f} fps, "
-            f"shown at {self.shown} fps, processors: studio {self.studio:.2f}, browser {self.browser:.2f}{memory}"
+            f"shown at {self.shown} fps, "
+            f"processors busy: studio {studio:.2f}, browser {browser:.2f}, others {others:.2f}, "
+            f"memory {self.held[0]:.0f} -> {self.held[-1]:.0f} MB"
         )
 
 
@@ -167,7 +178,8 @@ def follow(address, wish, server, browser=None, pages=0):
         tab.evaluate(COUNTING)
     held, begun = [], None
     while (status := ask(address, "/api/runs")[0]["status"])["state"] != "done":
-        now = (time.monotonic(), status["frames"], processor(server), processor(browser.process.pid) if browser else 0)
+        own = processor(server), processor(browser.process.pid) if browser else 0
+        now = time.monotonic(), status["frames"], *own, all_processors() - sum(own)
         if status["frames"] > SETTLED:
             begun, latest = begun or now, now
             held.append(memory(server))
@@ -177,8 +189,8 @@ def follow(address, wish, server, browser=None, pages=0):
         tab.close()
     if begun is None or latest is begun:
         return None
-    clock, frames, studio, other = (end - start for start, end in zip(begun, latest, strict=True))
-    return Told(status["fps"], status["work"], frames / clock, shown, studio / clock, other / clock, held)
+    clock, frames, *busy = (end - start for start, end in zip(begun, latest, strict=True))
+    return Told(status["fps"], status["work"], frames / clock, shown, [seconds / clock for seconds in busy], held)
 
 
 def follow_by_program(address, wish):
@@ -230,6 +242,8 @@ def main():
             browser = Browser(f"{folder}/profile")
             wish = {"source": "file:video.mp4", "boxes": [box], "preset": options.preset, "fast": True}
             follow(address, wish | {"stop": 30}, server.pid)
+            while not Path(f"{folder}/runs/balloon.mp4").exists():
+                time.sleep(0.1)  # the built-in clip is being painted
             if options.pace != "video":
                 print("at full speed")
                 compare(options, address, wish, server.pid, browser)

@@ -1,5 +1,6 @@
 """The studio as a program asks it: runs, corrections, wrong wishes, strangers, and a server that is killed."""
 
+import gc
 import io
 import json
 import os
@@ -23,6 +24,8 @@ from metrack.frames.formats import read_jsonl
 from metrack.identity import Gallery
 from metrack.job import Job, follow
 from metrack.studio.reader import Reader
+from metrack.studio.run import Run
+from metrack.studio.shrink import fit
 from studio import BOX, CLIP, HIDDEN, paint, studio
 
 OTHER = [200.0, 60.0, 30.0, 30.0]
@@ -144,6 +147,75 @@ def test_a_page_that_never_answers_holds_nothing_up_and_others_miss_no_number(se
             receive(deaf)
         with pytest.raises(TimeoutError):
             deaf.recv(timeout=0.2)
+
+
+def width_of(picture):
+    return Image.open(io.BytesIO(picture)).width
+
+
+def test_pictures_are_no_larger_than_a_page_shows_them(served):
+    run = served.start(stop=40, fast=False)
+    with client.connect(f"ws://127.0.0.1:{served.port}/api/runs/{run}/watch?width=200") as page:
+        widths = []
+        for answer in ("drawn", "100", "5000", "-7", "", "0"):
+            while not (picture := receive(page)[1]):
+                page.send("drawn")
+            widths.append(width_of(picture))
+            page.send(answer)
+    served.get(f"/api/runs/{run}/stop", {}, "POST")
+    assert widths[0] == 200
+    assert set(widths) == {200, 100, 320}  # at least 64, at most what the frame has
+
+
+def test_a_picture_made_smaller_looks_like_the_large_one():
+    large = CLIP[0]
+    for width in (319, 213, 160, 100, 40):
+        small = fit(large, width)
+        assert small.shape == (round(240 * width / 320), width, 3)
+        obvious = np.asarray(Image.fromarray(large).resize(small.shape[1::-1], Image.Resampling.BOX), float)
+        assert np.abs(small - obvious).mean() < 4
+    assert fit(large, 0) is fit(large, 320) is large
+    np.testing.assert_array_equal(fit(np.full((3, 7, 3), 200, np.uint8), 5), np.full((2, 5, 3), 200))
+
+
+def runs_in_memory():
+    gc.collect()
+    return sum(isinstance(each, Run) for each in gc.get_objects())
+
+
+def test_only_the_last_runs_keep_their_trackers_and_the_others_are_what_is_on_disk(tmp_path):
+    paint(tmp_path / "balloon.mp4")
+    before = runs_in_memory()
+    with studio(tmp_path) as served:
+        waiting = served.start(fast=False)
+        served.wait(waiting, lambda status: status["frames"] > 2)
+        served.get(f"/api/runs/{waiting}/pause", {}, "POST")
+        first = served.start(stop=3)
+        served.done(first)
+        with client.connect(f"ws://127.0.0.1:{served.port}/api/runs/{first}/watch") as page:
+            told = served.get(f"/api/runs/{first}")
+            later = [served.start(stop=3) for _ in range(3)]
+            served.done(later[-1])
+            with pytest.raises(ConnectionClosed) as closed:
+                list(page)
+        assert closed.value.rcvd.code == 4005  # the page is told to look at what is on disk
+        active = {each["id"] for each in served.get("/api/runs") if each["active"]}
+        assert active == {waiting, later[-1]}  # a paused run outlasts finished ones
+        assert runs_in_memory() <= before + 2
+        again = served.get(f"/api/runs/{first}")
+        assert again["active"] is False
+        assert (again["series"], again["events"], again["status"]["state"]) == (told["series"], told["events"], "done")
+        status, _, answer = served.ask(f"/api/runs/{first}/why")
+        assert (status, "put away" in answer["error"]) == (400, True)
+        paused = served.get(f"/api/runs/{waiting}")["status"]["frames"]
+        for _ in range(2):
+            other = served.start(fast=False)
+            served.wait(other, lambda status: status["frames"] > 1)
+            served.get(f"/api/runs/{other}/pause", {}, "POST")
+        put_away = served.wait(waiting, lambda status: status["state"] == "interrupted")
+        assert (put_away["frames"], put_away["can_go_on"]) == (paused, True)
+        served.get(f"/api/runs/{waiting}/go", {})
+        served.wait(waiting, lambda status: status["frames"] > paused)
 
 
 def test_everything_as_a_zip_and_the_annotated_video(served):

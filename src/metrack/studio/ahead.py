@@ -1,4 +1,7 @@
-"""Decoding while the tracker works: a thread reads the next frames before they are asked for."""
+"""Decoding while the tracker works: a thread reads the next frames before they are asked for.
+
+It steps back for the tracker, as do the threads that a decoder starts within it: a few frames are ready anyhow.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import threading
 from collections.abc import Iterator
 
 from metrack.frames import Frame
+from metrack.studio.priority import step_back
 
 FRAMES_AHEAD = 2
 LOOK = 0.5  # seconds between looks at whether anybody still wants frames
@@ -39,6 +43,7 @@ class Ahead(Iterator[Frame]):
         self._thread.join(2 * LOOK)
 
     def _fill(self, frames: Iterator[Frame]) -> None:
+        step_back()
         try:
             for frame in frames:
                 if not self._offer(frame):

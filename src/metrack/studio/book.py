@@ -22,11 +22,11 @@ from metrack.results import EVENTS, SUMMARY, TRAJECTORY, Checkpoint, claim_folde
 from metrack.studio.camera import Cameras
 from metrack.studio.library import Library
 from metrack.studio.run import STOPPED, Run
+from metrack.studio.shelf import Shelf
 from metrack.studio.turns import Turns
 from metrack.witness import Event
 
 NOTE = "studio.json"
-KEPT_IN_MEMORY = 6  # runs that can be looked into
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Book:
         self._gallery_path = gallery
         self._gallery = Job(source="", boxes=(), gallery=gallery).known_targets()
         self._turns, self._lock = Turns(), threading.Lock()
-        self._runs: dict[str, Run] = {}
+        self._shelf = Shelf()
 
     @property
     def known_names(self) -> list[str]:
@@ -83,7 +83,7 @@ class Book:
             run = Run(job, self.folder / name, place.path, self._turns, self._gallery, fast=wish.fast)
             if camera is not None:
                 run.take_over(camera.source, chain([camera.frame], camera.following()))
-            self._add(name, run)
+            self._shelf.put(name, run)
         run.start()
         return name
 
@@ -91,27 +91,28 @@ class Book:
         """Take an interrupted run up again from its checkpoint."""
         folder, note = self._folder(name), self._note(name)
         with self._lock:
-            if name in self._runs:
-                return self._runs[name]
+            self._shelf.wait_for(name)
+            if run := self._shelf.get(name):
+                return run
             checkpoint = Checkpoint.load(folder)
             path = self.library.place(note["source"]).path
             run = Run(Job(**checkpoint.job), folder, path, self._turns, self._gallery)
             run.corrections = _read(folder / SUMMARY).get("corrections", [])
             run.resume_from(checkpoint)
-            self._add(name, run)
+            self._shelf.put(name, run)
         run.start()
         return run
 
     def find(self, name: str) -> Run | None:
         """Return a run that is in memory; None for one that only its folder remembers."""
         self._folder(name)
-        return self._runs.get(name)
+        return self._shelf.get(name)
 
     def running(self, name: str) -> Run:
         """Return a run that is in memory, or say that it is not."""
         run = self.find(name)
         if run is None:
-            raise ValueError("This run is from an earlier session: its results are here, its tracker's memory is not.")
+            raise ValueError("This run is from an earlier session or was put away: its tracker's memory is gone.")
         return run
 
     def listing(self) -> list[dict[str, Any]]:
@@ -146,11 +147,10 @@ class Book:
 
     def close(self) -> None:
         """Stop all runs; those that are not over can be taken up later."""
-        for run in list(self._runs.values()):
-            run.close()
+        self._shelf.close()
 
     def _line(self, name: str) -> dict[str, Any]:
-        run, folder, note = self._runs.get(name), self._folder(name), self._note(name)
+        run, folder, note = self._shelf.get(name), self._folder(name), self._note(name)
         status = run.status() if run else _status(folder, note["job"])
         return {
             "id": name,
@@ -161,13 +161,6 @@ class Book:
             "active": run is not None,
             "status": status,
         }
-
-    def _add(self, name: str, run: Run) -> None:
-        """Keep a run in memory, and let go of old ones that nobody needs there."""
-        self._runs[name] = run
-        idle = [key for key, each in self._runs.items() if each.over is not None]
-        for key in idle[: max(len(self._runs) - KEPT_IN_MEMORY, 0)]:
-            threading.Thread(target=self._runs.pop(key).close, daemon=True).start()
 
     def _new_folder(self) -> str:
         stamp = time.strftime("%Y%m%d-%H%M%S")

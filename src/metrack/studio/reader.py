@@ -25,8 +25,9 @@ from metrack.frames import Frame, open_source
 from metrack.frames.base import Image
 from metrack.frames.images import ImageFiles, images_in, read_image
 from metrack.frames.video import VideoFile, decode, open_container, to_rgb, video_stream
+from metrack.studio.shrink import fit
 
-JPEG_QUALITY = 82
+JPEG_QUALITY = 80
 KEPT_BYTES = 24_000_000  # of encoded frames, for scrubbing back and forth
 NOWHERE = -(10**9)  # before any frame
 NEAR = 12  # frames ahead that are cheaper to decode through than to jump to
@@ -116,13 +117,8 @@ class Reader:
 
 def to_jpeg(image: Image, width: int = 0) -> bytes:
     """Encode an RGB image, made smaller where it is wider than asked for."""
-    picture = Pillow.fromarray(image)
-    if 0 < width < picture.width:
-        if picture.width >= 2 * width:
-            picture = picture.reduce(picture.width // width)
-        picture = picture.resize((width, max(round(picture.height * width / picture.width), 1)), reducing_gap=2.0)
     file = io.BytesIO()
-    picture.save(file, "JPEG", quality=JPEG_QUALITY)
+    Pillow.fromarray(fit(image, width)).save(file, "JPEG", quality=JPEG_QUALITY)
     return file.getvalue()
 
 

@@ -8,7 +8,6 @@ other targets are not followed again, their records are taken from memory until 
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 import zlib
@@ -17,7 +16,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from metrack.box import Box
 from metrack.checks import check_box
@@ -35,9 +34,8 @@ from metrack.studio.shot import Picture, Shot
 from metrack.studio.summing_up import Outcome, summary
 from metrack.studio.track import Track
 from metrack.studio.turns import Turns
+from metrack.studio.wishes import Result, Wishes
 from metrack.witness import Event, Witness
-
-Result = TypeVar("Result")
 
 STARTING, QUEUED, RUNNING, PAUSED = "starting", "queued", "running", "paused"
 DONE, STOPPED, ENDED_EARLY, FAILED = "done", "interrupted", "ended early", "failed"
@@ -48,8 +46,8 @@ LOOK = 0.05  # seconds between looks at whether it is one's turn
 class Run:
     """One job followed for pages to watch.
 
-    ``epoch`` grows when frames that pages know have changed. ``moved`` is called, in the run's thread, whenever there
-    is something new to see.
+    ``epoch`` grows when frames that pages know have changed. In the run's thread, ``moved`` is called whenever there is
+    something new to see, and ``rested`` when there is nothing to do until somebody asks for something.
     """
 
     def __init__(
@@ -63,15 +61,20 @@ class Run:
         self.picture: Picture | None = None
         self.epoch = 0
         self.moved: Callable[[], None] = lambda: None
+        self.rested: Callable[[], None] = lambda: None
+        self.gone = False  # put away: only its folder knows it now
         self.corrections: list[dict[str, Any]] = []
         self.explained: dict[str, bytes] = {}  # pictures that explain an estimate, by name
         self.total: int | None = None
         self.over: str | None = None
         self.notice: str | None = None
-        self.busy, self.followed = 0.0, 0  # seconds and frames of tracking
+        self.busy, self.followed = 0.0, 0  # seconds by the clock and frames of tracking
+        self.worked = 0.0  # seconds of a processor in this session
+        self._followed_before = 0  # frames, in earlier sessions
         self._replaced: list[tuple[int, Track]] = []
         self._going, self._closed, self._begun = True, False, False
-        self._wishes: queue.Queue[tuple[Callable[[], Any], Future[Any]]] = queue.Queue()
+        self._reason_to_close = ""
+        self._wishes = Wishes("This run was put away; open it again.")
         self._witness = Witness()
         self._frames: Iterator[Frame] = iter(())
         self._source: Source | None = None
@@ -94,9 +97,7 @@ class Run:
 
     def ask(self, action: Callable[[], Result]) -> Future[Result]:
         """Have something done in the run's thread, between two frames."""
-        answer: Future[Result] = Future()
-        self._wishes.put((action, answer))
-        return answer
+        return self._wishes.add(action)
 
     def pause(self) -> Future[None]:
         """Stand still after the frame in hand."""
@@ -126,8 +127,15 @@ class Run:
         self._going = False
         return self.ask(self._undo)
 
-    def close(self) -> None:
+    def put_away(self) -> None:
+        """End the thread because newer runs need the room, and tell those who watch."""
+        self.close("put away to make room for newer runs")
+        self.gone = True
+        self.moved()
+
+    def close(self, reason: str = "the studio was closed") -> None:
         """End the thread; a run that is not over can be taken up later."""
+        self._reason_to_close = reason
         self._closed = self._going = True
         self.ask(lambda: None)
         if self._source is not None:
@@ -156,6 +164,16 @@ class Run:
         return self._path is None
 
     @property
+    def resting(self) -> bool:
+        """Whether there is nothing to do until somebody asks for something."""
+        return self.over is not None or not self._going
+
+    @property
+    def irretrievable(self) -> bool:
+        """Whether nothing on disk could bring back what is not over yet."""
+        return self.over is None and (self.live or not self._begun)
+
+    @property
     def can_undo(self) -> bool:
         """Whether there is a correction to take back."""
         return bool(self._replaced)
@@ -169,6 +187,7 @@ class Run:
             "frames": self.position,
             "total": self.total,
             "fps": round(self.followed / self.busy, 1) if self.busy > 0 else None,
+            "work": round(1000 * self.worked / max(self.followed - self._followed_before, 1), 2),
             "notice": self.notice,
             "corrections": list(self.corrections),
             "can_undo": self.can_undo,
@@ -187,39 +206,25 @@ class Run:
     def _work(self) -> None:
         try:
             while not self._closed:
-                if self._idle:
+                if self.resting:
                     self._turns.leave(self)
-                self._obey(self._patience())
-                if not self._closed and not self._idle and self._turns.take(self):
+                    self.rested()
+                if self._wishes.obey(self._patience()):
+                    self.moved()
+                if not self._closed and not self.resting and self._turns.take(self):
                     self._advance()
         finally:
             self._turns.leave(self)
             self._put_away()
-
-    @property
-    def _idle(self) -> bool:
-        return self.over is not None or not self._going
+            self._wishes.close()
 
     def _patience(self) -> float | None:
         """Say how long to wait for a wish: for ever when there is nothing else to do."""
-        if self._idle:
+        if self.resting:
             return None
         if not self._turns.take(self):
             return LOOK
         return max(self._due - time.monotonic(), 0.0)
-
-    def _obey(self, patience: float | None) -> None:
-        try:
-            action, answer = self._wishes.get(timeout=patience) if patience != 0 else self._wishes.get_nowait()
-        except queue.Empty:
-            return
-        try:
-            answer.set_result(action())
-        except (ValueError, IndexError) as error:
-            answer.set_exception(ValueError(str(error)))
-        except Exception as error:
-            answer.set_exception(error)
-        self.moved()
 
     def _advance(self) -> None:
         try:
@@ -242,7 +247,8 @@ class Run:
             self._resume(self._checkpoint)
             self._begun = True
             return
-        first = first_frame(frames, self.job, self._source)
+        self._read_on(frames)
+        first = first_frame(self._frames, self.job, self._source)
         boxes = [check_box(box, first.image.shape) for box in self.job.boxes]
         self.job = replace(self.job, boxes=[box.to_xywh() for box in boxes])
         self._checksum = zlib.crc32(first.image.tobytes())
@@ -255,7 +261,6 @@ class Run:
         tracks = [self._new_track(first, box) for box in boxes]
         with self.lock:
             self.tracks, self._begun = tracks, True
-        self._read_on(frames)
         self._summarise("running", None)
         self._written(first)
 
@@ -290,6 +295,7 @@ class Run:
         with self.lock:
             self.tracks = [Track(n, *each) for n, each in enumerate(zip(trackers, by_target, strict=True), 1)]
             self.busy, self.followed = checkpoint.busy, max(checkpoint.frames - 1, 0)
+            self._followed_before = self.followed
         self._retell()
         self._show(self._fetch(self.job.start + self.position - 1))
 
@@ -299,9 +305,10 @@ class Run:
             assert self._source is not None
             self._finish(ENDED_EARLY if self._source.ended_early else DONE, self._source.notice)
             return
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.thread_time()
         self._follow(frame)
         self.busy += time.perf_counter() - started
+        self.worked += time.thread_time() - worked
         self.followed += 1
         self._written(frame)
         if not self.fast and not self.live:
@@ -489,7 +496,7 @@ class Run:
 
     def _put_away(self) -> None:
         if self.over is None and self.tracks:
-            self._finish(STOPPED, "the studio was closed")
+            self._finish(STOPPED, self._reason_to_close)
         self._stop_reading()
         self._switch_off()
         if self._reader is not None:

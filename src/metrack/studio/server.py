@@ -31,12 +31,14 @@ from metrack.studio.camera import Cameras
 from metrack.studio.form import form
 from metrack.studio.guard import Door, Guard
 from metrack.studio.library import VIDEO_SUFFIXES, Library
+from metrack.studio.priority import step_back
 from metrack.studio.run import Run
 from metrack.studio.shot import WIDEST
 from metrack.studio.watching import Watchers, watch
 
 STATIC = Path(__file__).parent / "static"
 A_WHILE = "private, max-age=300"
+Width = Annotated[int, Query(ge=16, le=WIDEST)]
 Box = Annotated[list[float], Field(min_length=4, max_length=4)]
 
 
@@ -80,7 +82,7 @@ def build(library: Library, book: Book, door: Door) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        threading.Thread(target=library.paint_clip, daemon=True).start()
+        threading.Thread(target=_paint_ahead, args=(library,), daemon=True).start()
         yield
         cameras.close()
         await asyncio.to_thread(book.close)
@@ -132,9 +134,7 @@ def build(library: Library, book: Book, door: Door) -> FastAPI:
         }
 
     @app.get("/api/frame")
-    def frame(
-        source: str, n: Annotated[int, Query(ge=0)], width: Annotated[int, Query(ge=16, le=WIDEST)] = WIDEST
-    ) -> Response:
+    def frame(source: str, n: Annotated[int, Query(ge=0)], width: Width = WIDEST) -> Response:
         if source.startswith("camera:"):
             return Response(cameras.jpeg(source), media_type="image/jpeg", headers={"Cache-Control": "no-store"})
         data = library.reader(source).jpeg(n, width)
@@ -231,7 +231,7 @@ def build(library: Library, book: Book, door: Door) -> FastAPI:
         return FileResponse(export.one_file(book.folder_of(name), file), filename=file)
 
     @app.websocket("/api/runs/{name}/watch")
-    async def watching(socket: WebSocket, name: str) -> None:
+    async def watching(socket: WebSocket, name: str, width: Width = WIDEST) -> None:
         try:
             run = book.running(name)
         except (LookupError, ValueError):
@@ -240,10 +240,16 @@ def build(library: Library, book: Book, door: Door) -> FastAPI:
         await socket.accept()
         if run not in watchers:
             watchers[run] = Watchers(run)
-        await watch(run, watchers[run], socket)
+        await watch(run, watchers[run], socket, width)
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return app
+
+
+def _paint_ahead(library: Library) -> None:
+    """Paint the built-in clip before it is asked for, without taking time from a run."""
+    step_back()
+    library.paint_clip()
 
 
 async def _done(run: Run, action: Callable[[Run], Future[None]]) -> dict[str, Any]:
@@ -269,4 +275,4 @@ def _sentence(error: Exception) -> str:
         first = error.errors()[0]
         return f"{'.'.join(str(part) for part in first['loc'][1:])}: {first['msg']}"
     text = str(error.args[0]) if error.args else "The upload broke off; please send it again."
-    return text[:1].upper() + text[1:]
+    return text if "." in text.partition(" ")[0] else text[:1].upper() + text[1:]  # names of files stay as they are

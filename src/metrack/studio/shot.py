@@ -9,7 +9,7 @@ from metrack.estimate import Info
 from metrack.frames import Frame
 from metrack.studio.reader import to_jpeg
 
-WIDEST = 1280  # pixels of a picture sent to a page
+NARROWEST, WIDEST = 64, 1280  # pixels of a picture sent to a page
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,16 +21,17 @@ class Shot:
 
 
 class Picture:
-    """The newest shot as a JPEG file, made when the first page wants it and once for all pages."""
+    """The newest shot as JPEG files, each made when the first page wants one of that width and once for all pages."""
 
     def __init__(self, shot: Shot) -> None:
         self.shot = shot
         self._lock = threading.Lock()
-        self._data: bytes | None = None
+        self._files: dict[int, bytes] = {}
 
-    def data(self) -> bytes:
-        """Return the file."""
+    def data(self, width: int = WIDEST) -> bytes:
+        """Return the file that is as wide as asked for, or as the frame where that is narrower."""
+        width = min(max(width, NARROWEST), WIDEST, self.shot.frame.image.shape[1])
         with self._lock:
-            if self._data is None:
-                self._data = to_jpeg(self.shot.frame.image, WIDEST)
-            return self._data
+            if width not in self._files:
+                self._files[width] = to_jpeg(self.shot.frame.image, width)
+            return self._files[width]

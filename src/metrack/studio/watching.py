@@ -2,7 +2,8 @@
 
 A page gets a message, draws it, and answers; only then is it owed the next one, of the newest frame there is by then.
 A slow page therefore skips pictures, never numbers: every message brings the records of all frames since the last.
-A message is the length of a JSON text in four bytes, that text, and a JPEG file.
+A message is the length of a JSON text in four bytes, that text, and a JPEG file. A page that answers with a number is
+sent pictures of that many pixels across from then on: no larger than it shows them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import json
 import struct
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +21,16 @@ from starlette.websockets import WebSocketDisconnect
 
 from metrack.estimate import Info
 from metrack.studio.book import event_values, series
+from metrack.studio.priority import step_back
 from metrack.studio.run import Run
-from metrack.studio.shot import Picture
+from metrack.studio.shot import WIDEST, Picture
 
 UNANSWERED = 2  # messages that may be on their way: the next one is prepared while a page draws
-MOST_PER_SECOND = 30  # messages: more than is seen would only take time from the tracker
+MOST_PER_SECOND = 30  # messages of a run that waits for the clock
+MOST_IN_HASTE = 26  # messages of a run at full speed: every further one would take time from the tracker
 MOST_AT_ONCE = 2000  # frames of which records are sent in one message
+PUT_AWAY = 4005  # what a page is told when the run it watches is no longer in memory
+PACKING = ThreadPoolExecutor(1, "pictures", initializer=step_back)
 
 
 class Watchers:
@@ -63,22 +69,24 @@ class Watchers:
 
 @dataclass(slots=True)
 class Known:
-    """What a page has been told so far."""
+    """What a page has been told so far, and how many pixels across it shows pictures."""
 
     epoch: int = -1
     frames: int = 0
     events: int = 0
     picture: Picture | None = None
     status: dict[str, Any] | None = None
+    width: int = WIDEST
 
 
-async def watch(run: Run, watchers: Watchers, socket: WebSocket) -> None:
+async def watch(run: Run, watchers: Watchers, socket: WebSocket, width: int = WIDEST) -> None:
     """Keep one page up to date until it goes away."""
-    bell, credit = watchers.join(), asyncio.Semaphore(UNANSWERED)
-    pushing = asyncio.create_task(_push(run, watchers, socket, bell, credit))
+    bell, credit, known = watchers.join(), asyncio.Semaphore(UNANSWERED), Known(width=width)
+    pushing = asyncio.create_task(_push(run, watchers, socket, bell, credit, known))
     try:
         while True:
-            await socket.receive_text()
+            answer = await socket.receive_text()
+            known.width = int(answer) if answer.isascii() and answer.isdigit() and len(answer) < 6 else known.width
             credit.release()
     except (WebSocketDisconnect, RuntimeError):
         pass
@@ -88,21 +96,29 @@ async def watch(run: Run, watchers: Watchers, socket: WebSocket) -> None:
 
 
 async def _push(
-    run: Run, watchers: Watchers, socket: WebSocket, bell: asyncio.Event, credit: asyncio.Semaphore
+    run: Run, watchers: Watchers, socket: WebSocket, bell: asyncio.Event, credit: asyncio.Semaphore, known: Known
 ) -> None:
-    known, sent = Known(), 0.0
+    loop, due = asyncio.get_running_loop(), 0.0
     try:
         while True:
             await credit.acquire()
-            await asyncio.sleep(max(sent + 1 / MOST_PER_SECOND - time.monotonic(), 0))
-            while (message := news(run, known, len(watchers))) is None:
+            await asyncio.sleep(max(due - time.monotonic(), 0))
+            while (message := news(run, known, len(watchers))) is None and not run.gone:
                 bell.clear()
                 await bell.wait()
+            if message is None:
+                await socket.close(PUT_AWAY)
+                return
             picture = known.picture if message.pop("new") else None
-            sent = time.monotonic()
-            await socket.send_bytes(await asyncio.to_thread(pack, message, picture))
+            due = _next(due, MOST_IN_HASTE if run.fast and not run.live else MOST_PER_SECOND)
+            await socket.send_bytes(await loop.run_in_executor(PACKING, pack, message, picture, known.width))
     except (WebSocketDisconnect, RuntimeError):
         return
+
+
+def _next(due: float, per_second: int) -> float:
+    """Say when the next message is due: a step after the last one was, unless that is long ago."""
+    return max(due, time.monotonic() - 1 / per_second) + 1 / per_second
 
 
 def news(run: Run, known: Known, watching: int) -> dict[str, Any] | None:
@@ -127,13 +143,13 @@ def news(run: Run, known: Known, watching: int) -> dict[str, Any] | None:
     }
 
 
-def pack(message: dict[str, Any], picture: Picture | None) -> bytes:
+def pack(message: dict[str, Any], picture: Picture | None, width: int = WIDEST) -> bytes:
     """Make the bytes of a message."""
     data = b""
     if picture is not None:
         shot = picture.shot
         message = {**message, "frame": shot.frame.index, "particles": [particles(info) for info in shot.targets]}
-        data = picture.data()
+        data = picture.data(width)
     text = json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
     return struct.pack(">I", len(text)) + text + data
 

@@ -45,18 +45,21 @@ export function upload(file, progress) {
   return { done, cancel: () => request.abort() };
 }
 
-// Watching a run: messages are acknowledged once they are drawn, so that the server never runs ahead of this page.
-export function watch(run, { take, lost }) {
-  const socket = new WebSocket(`ws://${location.host}/api/runs/${run}/watch`);
+const PUT_AWAY = 4005; // the server has put the run away: only its folder knows it now
+
+// Watching a run: messages are acknowledged once they are drawn, so that the server never runs ahead of this page, and
+// with the width at which pictures are shown, so that it sends none that are larger.
+export function watch(run, { take, lost, putAway, pixels }) {
+  const socket = new WebSocket(`ws://${location.host}/api/runs/${run}/watch?width=${pixels()}`);
   socket.binaryType = "arraybuffer";
   let wanted = true;
   socket.onmessage = async ({ data }) => {
     const length = new DataView(data).getUint32(0);
     const message = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
     const picture = new Uint8Array(data, 4 + length);
-    await take(message, picture.length ? new Blob([picture], { type: "image/jpeg" }) : null);
-    if (socket.readyState === WebSocket.OPEN) socket.send("drawn");
+    await take(message, picture.length ? picture : null);
+    if (socket.readyState === WebSocket.OPEN) socket.send(String(pixels()));
   };
-  socket.onclose = () => { if (wanted) lost(); };
+  socket.onclose = ({ code }) => { if (wanted && code === PUT_AWAY) putAway(); else if (wanted) lost(); };
   return { close() { wanted = false; socket.close(); } };
 }

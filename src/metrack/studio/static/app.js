@@ -1,8 +1,11 @@
 // The page as a whole: which video is open, which frame is shown, and what the buttons do now.
 
-import { $, h, calm, clamp, colourOf, complain, say, trying } from "./dom.js";
+import { $, calm, clamp, complain, say, trying } from "./dom.js";
 import { ask, frameAddress, post, watch } from "./api.js";
+import { decoded } from "./picture.js";
 import { Stage } from "./stage.js";
+import { Tabs } from "./tabs.js";
+import { Targets } from "./targets.js";
 import { Timeline } from "./timeline.js";
 import { Settings } from "./settings.js";
 import { Why } from "./why.js";
@@ -16,6 +19,11 @@ const UNFINISHED = [...BUSY, "paused"];
 const stage = new Stage((done) => showTargets(done), () => edited());
 const timeline = new Timeline((frame) => seek(frame));
 const why = new Why();
+const targets = new Targets({ edited: () => { stage.placeBoxes(); edited(); }, seek: (number) => seek(number), correct: (target) => beginCorrecting(target) });
+const tabs = new Tabs(["targets", "why", "settings", "export"], (name) => {
+  if (name === "why") why.show(run);
+  if (name === "export") exporting.show(run);
+});
 let settings;
 let source = null; // what is open: { source, name, width, height, fps, frames, live }
 let frame = 0; // the one shown
@@ -27,7 +35,6 @@ let following = true; // show every frame that comes, rather than the one sought
 let correcting = null; // the target whose box is being corrected
 let playing = false;
 let particles = { frame: -1, clouds: [] };
-let tab = "targets";
 
 // --- which page
 
@@ -113,7 +120,7 @@ async function openRun(id) {
 
 function connect() {
   watching?.close();
-  watching = watch(run.id, { take, lost });
+  watching = watch(run.id, { take, lost, putAway, pixels: () => stage.pixels });
 }
 
 async function take(message, picture) {
@@ -138,10 +145,10 @@ async function take(message, picture) {
   else refreshSoon();
 }
 
-// While frames rush by, everything but the picture is brought up to date a few times a second.
+// While frames rush by, only what changes with them is brought up to date, and a few times a second.
 let soon = null;
 function refreshSoon() {
-  soon ??= setTimeout(() => { soon = null; refresh(); }, 150);
+  soon ??= setTimeout(() => { soon = null; if (run && BUSY.includes(run.status.state)) progress(); else refresh(); }, 250);
 }
 
 // How large the pictures of a camera are is known once it runs.
@@ -160,6 +167,16 @@ function turned(status) {
 async function reopen(id) {
   leave();
   await openRun(id);
+}
+
+// Newer runs needed the room: from now on this run is what its folder holds.
+async function putAway() {
+  const known = run, told = await trying(() => ask(`/api/runs/${known.id}`));
+  if (!told || known !== run) return;
+  Object.assign(run, { active: told.active, status: told.status });
+  if (run.active) connect();
+  correcting = null;
+  refresh();
 }
 
 function lost() {
@@ -205,17 +222,17 @@ function showFrame(number) {
 async function fetchFrame(number) {
   const answer = await fetch(frameAddress(source.source, number));
   if (!answer.ok) throw new Error((await answer.json()).error);
-  const blob = await answer.blob();
-  if (wanted === null) await showPicture(number, blob);
+  const file = new Uint8Array(await answer.arrayBuffer());
+  if (wanted !== null) return;
+  await showPicture(number, file);
+  placeText();
 }
 
-async function showPicture(number, blob) {
-  const bitmap = await createImageBitmap(blob);
-  stage.show(bitmap);
+async function showPicture(number, file) {
+  const bitmap = await decoded(file);
+  if (!source) { bitmap.close(); return; }
   frame = number;
-  overlay();
-  timeline.place(frame);
-  placeText();
+  stage.show(bitmap, ...overlaid());
 }
 
 async function play() {
@@ -316,25 +333,25 @@ function again() {
 
 function refresh() {
   if (!source) return;
-  const state = run?.status.state;
+  stage.edit(run ? correcting?.boxes || [] : drafts, run ? (correcting ? 1 : 0) : MOST_TARGETS);
+  overlay();
+  buttons();
+  if (tabs.current === "why") why.show(run);
+  $("chip").hidden = !run;
+  progress();
+}
+
+// How far the run is.
+function progress() {
   if (run) {
     timeline.follow(run.status.start, run.series, run.status.total);
     timeline.marks(run.events, run.status.corrections);
+    $("chip").textContent = stateText(run.status);
+    $("chip").className = BUSY.includes(run.status.state) ? "chip running" : "chip";
   }
-  stage.edit(run ? correcting?.boxes || [] : drafts, run ? (correcting ? 1 : 0) : MOST_TARGETS);
-  overlay();
   timeline.place(frame);
   placeText();
-  buttons();
   showTargets(true);
-  if (tab === "why" && (!run || !BUSY.includes(state))) why.show(run);
-  else if (tab === "why") why.show(run);
-  const chip = $("chip");
-  chip.hidden = !run;
-  if (run) {
-    chip.textContent = stateText(run.status);
-    chip.className = BUSY.includes(state) ? "chip running" : "chip";
-  }
 }
 
 function stateText(status) {
@@ -345,16 +362,20 @@ function stateText(status) {
 }
 
 function placeText() {
+  if (!source) return;
   const seconds = source.fps ? ` · ${(frame / source.fps).toFixed(2)} s` : "";
   $("place").textContent = source.live ? `Frame ${frame}` : `Frame ${frame} / ${source.frames === null ? "?" : source.frames - 1}${seconds}`;
 }
 
-function overlay() {
+// What belongs over the frame shown: estimates, and the particles they came from.
+function overlaid() {
   const records = run?.series[frame - run.status.start] || [];
-  const estimates = records.map(([x, y, w, hh, score, state, name], n) => ({ target: n + 1, box: [x, y, w, hh], score, state, name }))
+  const estimates = records.map(([x, y, w, hh, score, state, name], n) => ({ target: n + 1, box: [x, y, w, hh], score, state, name, alone: records.length === 1 }))
     .filter(({ target }) => target !== correcting?.target);
-  stage.overlay(estimates, $("cloud").checked && particles.frame === frame ? particles.clouds : []);
+  return [estimates, $("cloud").checked && particles.frame === frame ? particles.clouds : []];
 }
+
+const overlay = () => stage.overlay(...overlaid());
 
 function buttons() {
   const state = run?.status.state, busy = BUSY.includes(state), [text, , possible] = mainAction();
@@ -375,81 +396,9 @@ function buttons() {
   $("hint").textContent = !run && !drafts.length ? "Draw a box around what should be followed" : correcting ? `Move the box of target ${correcting.target} to where it belongs` : state === "starting" ? "Getting ready; the first time this takes a while" : state === "queued" ? "Waiting until another run is over or paused" : "";
 }
 
-function showTargets(whole) {
-  if (!whole && document.activeElement?.closest("#panel-targets")) return;
-  const panel = $("panel-targets"), key = JSON.stringify([run ? [run.id, run.series[frame - run.status.start], run.events.length, run.status.state, correcting?.target, run.status.corrections] : drafts]);
-  if (panel.dataset.key === key) return;
-  panel.dataset.key = key;
-  const focused = document.activeElement?.id;
-  panel.replaceChildren(h("h2", {}, "Targets"), ...(run ? runTargets() : draftTargets()));
-  if (focused && panel.contains($(focused))) $(focused).focus();
-}
+const showTargets = (whole) => targets.show(whole, { run, frame, drafts, correcting });
 
-function swatch(target) {
-  const mark = h("span", { class: "swatch" });
-  mark.style.background = colourOf(target);
-  return mark;
-}
-
-function draftTargets() {
-  if (!drafts.length) return [h("p", { class: "muted" }, "Draw a box on the picture with mouse or finger, or press B and use the arrow keys. Draw more boxes to follow more targets."), h("p", { class: "small-text" }, "Tracking starts at the frame that is shown.")];
-  const number = (each, side, label) => {
-    const id = `box-${each.target}-${side}`;
-    return h("div", {}, h("label", { for: id }, label), h("input", { id, type: "number", step: "any", value: Math.round(each.box[side] * 10) / 10, onchange: (event) => { each.box[side] = Number(event.target.value); stage.placeBoxes(); edited(); } }));
-  };
-  return [h("ul", { class: "targets" }, drafts.map((each) => h("li", { class: "target" },
-    h("header", {}, swatch(each.target), h("b", {}, `Target ${each.target}`), h("button", { type: "button", class: "quiet", "aria-label": `Remove target ${each.target}`, onclick: () => { drafts.splice(drafts.indexOf(each), 1); drafts.forEach((one, n) => { one.target = n + 1; }); edited(); } }, "Remove")),
-    h("div", { class: "numbers" }, ["left", "top", "width", "height"].map((label, side) => number(each, side, label)))))),
-  h("p", { class: "small-text" }, "Tracking starts at the frame that is shown.")];
-}
-
-function runTargets() {
-  const records = run.series[frame - run.status.start], free = !BUSY.includes(run.status.state) && run.active;
-  const targets = Array.from({ length: run.targets }, (_, n) => {
-    const record = records?.[n], meter = h("i", { class: record?.[5] });
-    meter.style.width = `${100 * (record?.[4] || 0)}%`;
-    return h("li", { class: correcting?.target === n + 1 ? "target chosen" : "target" },
-      h("header", {}, swatch(n + 1), h("b", {}, record?.[6] ? `Target ${n + 1}: ${record[6]}` : `Target ${n + 1}`),
-        record ? h("span", { class: `state ${record[5]}` }, record[5]) : null, record ? h("span", { class: "score" }, record[4].toFixed(2)) : null),
-      record ? h("div", { class: "meter" }, meter) : h("p", { class: "small-text" }, "Not followed in this frame."),
-      free && record && !correcting ? h("button", { type: "button", class: "quiet", id: `correct-${n + 1}`, onclick: () => beginCorrecting(n + 1) }, "Correct the box here") : null);
-  });
-  const events = run.events.map((each) => h("li", {}, h("button", { type: "button", title: each.reason, onclick: () => seek(each.frame) }, h("b", {}, String(each.frame)),
-    h("span", {}, `${run.targets > 1 ? `Target ${each.target} ` : ""}${each.event}`, h("br"), h("span", { class: "small-text" }, each.reason)))));
-  return [h("ul", { class: "targets" }, targets),
-    run.status.notice ? h("p", { class: "small-text" }, `Note: ${run.status.notice}.`) : null,
-    h("h3", {}, "Events"), events.length ? h("ul", { class: "events" }, events) : h("p", { class: "small-text" }, "None so far: the target has been in sight.")].filter(Boolean);
-}
-
-// --- tabs
-
-const TABS = ["targets", "why", "settings", "export"];
-
-function choose(name) {
-  tab = name;
-  for (const each of TABS) {
-    $(`tab-${each}`).setAttribute("aria-selected", String(each === name));
-    $(`tab-${each}`).tabIndex = each === name ? 0 : -1;
-    $(`panel-${each}`).hidden = each !== name;
-  }
-  if (name === "why") why.show(run);
-  if (name === "export") exporting.show(run);
-}
-
-function setUpTabs() {
-  for (const [n, name] of TABS.entries()) {
-    $(`tab-${name}`).onclick = () => choose(name);
-    $(`tab-${name}`).onkeydown = (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const next = TABS[(n + step + TABS.length) % TABS.length];
-      choose(next);
-      $(`tab-${next}`).focus();
-    };
-  }
-}
+// --- keys
 
 function keys(event) {
   if ($("work").hidden || event.target.closest("input, select, textarea") || event.altKey || event.metaKey) return;
@@ -468,7 +417,6 @@ async function begin() {
   const about = await trying(() => ask("/api/about"));
   if (!about) return;
   settings = new Settings(about);
-  setUpTabs();
   home.setUp(openHash);
   $("alert-close").onclick = calm;
   $("main").onclick = () => mainAction()[1]();

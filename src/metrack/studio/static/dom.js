@@ -16,6 +16,10 @@ export function h(tag, properties = {}, ...children) {
 
 export const COLOURS = ["#40e078", "#ffb020", "#48a8ff", "#ff6090", "#be84ff", "#40dcdc", "#ece048", "#ff8454"];
 export const colourOf = (target) => COLOURS[(target - 1) % COLOURS.length];
+// The same hues where they are lines on a light ground rather than on a picture.
+const ON_LIGHT = ["#15803d", "#b45309", "#1d6fd1", "#d02f64", "#7c3aed", "#0e7490", "#857a00", "#c2410c"];
+const dark = matchMedia("(prefers-color-scheme: dark)");
+export const lineColourOf = (target) => (dark.matches ? COLOURS : ON_LIGHT)[(target - 1) % COLOURS.length];
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 

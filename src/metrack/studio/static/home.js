@@ -52,11 +52,12 @@ async function showRuns() {
   $("no-runs").hidden = runs.length > 0;
   $("runs").replaceChildren(...runs.map((run) => h("li", {}, h("a", { class: "run", href: `#/run/${run.id}` },
     run.source.startsWith("camera") ? null : h("img", { src: frameAddress(run.source, run.status.start, 320), alt: "", loading: "lazy" }),
-    h("div", {}, h("b", {}, run.title), h("span", {}, summary(run)))))));
+    h("div", {}, h("b", {}, run.title), h("span", {}, summary(run)), h("span", {}, when(run)))))));
 }
 
 function summary(run) {
-  const when = new Date(run.created * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   const targets = run.targets > 1 ? `${run.targets} targets, ` : "";
-  return `${targets}${run.status.frames} ${run.status.frames === 1 ? "frame" : "frames"}, ${STATES[run.status.state] || run.status.state} · ${when}`;
+  return `${targets}${run.status.frames} ${run.status.frames === 1 ? "frame" : "frames"}, ${STATES[run.status.state] || run.status.state}`;
 }
+
+const when = (run) => new Date(run.created * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });

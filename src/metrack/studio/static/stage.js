@@ -1,9 +1,10 @@
 // The picture, what is drawn over it, and the boxes one can draw, move and resize by mouse, touch or keyboard.
 
-import { $, h, colourOf, clamp, sharp } from "./dom.js";
+import { $, h, colourOf, clamp } from "./dom.js";
 
 const SMALLEST = 4; // pixels of the video: what the tracker wants at least
 const EDGES = ["nw", "n", "ne", "e", "se", "s", "sw", "w"];
+const WIDEST = 1280, SHADES = 4;
 const DASHES = { tracking: [], occluded: [9, 6], lost: [3, 6] };
 
 export class Stage {
@@ -18,39 +19,49 @@ export class Stage {
     this.particles = [];
     this.element = $("stage");
     this.picture = $("picture");
-    this.screen = this.picture.getContext("bitmaprenderer");
+    this.pen = this.picture.getContext("2d", { alpha: false });
+    this.bitmap = null; // the frame shown
     this.element.addEventListener("pointerdown", (event) => this.press(event));
-    new ResizeObserver(() => this.layout()).observe(this.picture);
+    new ResizeObserver(() => this.layout()).observe(this.element);
+    window.addEventListener("resize", () => this.layout());
   }
 
   open(width, height) {
     this.size = [width, height];
-    const scale = Math.min(1, 1280 / width);
-    this.picture.width = Math.round(width * scale);
-    this.picture.height = Math.round(height * scale);
+    this.bitmap?.close();
+    this.bitmap = null;
+    this.picture.style.setProperty("--ratio", width / height);
     this.layout();
   }
 
-  show(bitmap) {
-    this.screen.transferFromImageBitmap(bitmap); // without a copy, unlike drawing
+  // Show a frame and what is to be drawn over it, in one go.
+  show(bitmap, estimates, particles) {
+    this.bitmap?.close();
+    this.bitmap = bitmap;
+    this.overlay(estimates, particles);
   }
 
-  // Where the video is on the page: the canvas may have room beside it.
+  // How many pixels of the screen a picture has across: more of them would not be seen.
+  get pixels() { return clamp(Math.min(this.picture.width, this.size[0]), 64, WIDEST); }
+
+  // The canvas has a pixel for every pixel of the screen, so that nothing is scaled when it is shown.
   layout() {
+    const { style } = this.picture, ratio = window.devicePixelRatio || 1;
+    style.width = style.height = "";
+    const width = Math.floor(this.picture.clientWidth) || 1, height = Math.floor(width * this.size[1] / this.size[0]) || 1;
+    Object.assign(style, { width: `${width}px`, height: `${height}px` });
+    const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.picture.width !== wide || this.picture.height !== tall) { this.picture.width = wide; this.picture.height = tall; }
     const outer = this.element.getBoundingClientRect(), inner = this.picture.getBoundingClientRect();
-    const scale = Math.min(inner.width / this.size[0], inner.height / this.size[1]) || 1;
-    const [width, height] = [this.size[0] * scale, this.size[1] * scale];
-    this.scale = scale;
-    this.left = inner.left - outer.left + (inner.width - width) / 2;
-    this.top = inner.top - outer.top + (inner.height - height) / 2;
-    for (const id of ["overlay", "boxes"]) {
-      Object.assign($(id).style, { left: `${this.left}px`, top: `${this.top}px`, width: `${width}px`, height: `${height}px` });
-    }
+    this.scale = width / this.size[0];
+    this.left = inner.left - outer.left;
+    this.top = inner.top - outer.top;
+    Object.assign($("boxes").style, { left: `${this.left}px`, top: `${this.top}px`, width: `${width}px`, height: `${height}px` });
     this.draw();
     this.placeBoxes();
   }
 
-  // Estimates are { target, box, score, state, name }; particles are lists of [x, y, weight] per target.
+  // Estimates are { target, box, score, state, name, alone }; particles are lists of [x, y, weight] per target.
   overlay(estimates, particles) {
     this.estimates = estimates;
     this.particles = particles;
@@ -58,24 +69,39 @@ export class Stage {
   }
 
   draw() {
-    const pen = sharp($("overlay"), this.size[0] * this.scale, this.size[1] * this.scale);
+    const { pen, picture, bitmap } = this, ratio = window.devicePixelRatio || 1;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    if (bitmap) pen.drawImage(bitmap, 0, 0, picture.width, picture.height);
+    else pen.clearRect(0, 0, picture.width, picture.height);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.particles.forEach((cloud, n) => this.drawCloud(pen, cloud, colourOf(n + 1)));
     for (const each of this.estimates) this.drawEstimate(pen, each);
+    for (const each of this.estimates) this.drawLabel(pen, each);
   }
 
+  // Particles of about the same weight are drawn at once.
   drawCloud(pen, cloud, colour) {
-    const most = Math.max(...cloud.map((particle) => particle[2]), 1e-9);
-    for (const [x, y, weight] of cloud) {
-      pen.globalAlpha = 0.45 + 0.55 * weight / most;
-      pen.fillStyle = "rgb(0 0 0 / 35%)";
-      pen.beginPath(); pen.arc(x * this.scale, y * this.scale, 2.7, 0, 7); pen.fill();
-      pen.fillStyle = colour;
-      pen.beginPath(); pen.arc(x * this.scale, y * this.scale, 1.9, 0, 7); pen.fill();
-    }
+    const most = Math.max(...cloud.map((particle) => particle[2]), 1e-9), groups = Array.from({ length: SHADES }, () => []);
+    for (const particle of cloud) groups[Math.min(Math.floor(particle[2] / most * SHADES), SHADES - 1)].push(particle);
+    groups.forEach((group, n) => {
+      pen.globalAlpha = 0.45 + 0.55 * n / (SHADES - 1);
+      this.drawDots(pen, group, 2.7, "rgb(0 0 0 / 35%)");
+      this.drawDots(pen, group, 1.9, colour);
+    });
     pen.globalAlpha = 1;
   }
 
-  drawEstimate(pen, { target, box, score, state, name }) {
+  drawDots(pen, group, radius, colour) {
+    pen.fillStyle = colour;
+    pen.beginPath();
+    for (const [x, y] of group) {
+      pen.moveTo(x * this.scale + radius, y * this.scale);
+      pen.arc(x * this.scale, y * this.scale, radius, 0, 7);
+    }
+    pen.fill();
+  }
+
+  drawEstimate(pen, { target, box, state }) {
     const [x, y, w, hh] = box.map((side) => side * this.scale), colour = colourOf(target);
     pen.lineJoin = "round";
     pen.setLineDash([]);
@@ -83,7 +109,11 @@ export class Stage {
     pen.setLineDash(DASHES[state] || []);
     pen.strokeStyle = colour; pen.lineWidth = 2.5; pen.strokeRect(x, y, w, hh);
     pen.setLineDash([]);
-    const text = [name || (this.estimates.length > 1 ? target : null), state === "tracking" ? null : state, score.toFixed(2)].filter(Boolean).join("  ");
+  }
+
+  drawLabel(pen, { target, box, score, state, name, alone }) {
+    const [x, y] = box.map((side) => side * this.scale), colour = colourOf(target);
+    const text = [name || (alone ? null : target), state === "tracking" ? null : state, score.toFixed(2)].filter(Boolean).join("  ");
     pen.font = "600 13px system-ui, sans-serif";
     const wide = pen.measureText(text).width + 14;
     const left = clamp(x - 1, 0, Math.max(this.size[0] * this.scale - wide, 0)), top = y > 24 ? y - 23 : y + 3;

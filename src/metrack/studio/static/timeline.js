@@ -1,6 +1,6 @@
 // The timeline: thumbnails, the score of every target, states as colours, events as marks, and the frame shown.
 
-import { $, h, colourOf, clamp, css, sharp } from "./dom.js";
+import { $, h, clamp, css, lineColourOf, sharp } from "./dom.js";
 import { frameAddress } from "./api.js";
 
 const HEIGHT = 84, BAND = 7, ZOOMS = [1, 2, 4, 8, 16, 32];
@@ -25,7 +25,7 @@ export class Timeline {
       event.preventDefault();
       this.setZoom(event.deltaY < 0 ? 1 : -1);
     }, { passive: false });
-    new ResizeObserver(() => this.draw()).observe($("rail"));
+    new ResizeObserver(() => { this.slide(); this.draw(); }).observe(this.inner);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
@@ -51,12 +51,15 @@ export class Timeline {
 
   place(frame) {
     this.frame = frame;
-    this.head.style.left = `${100 * (frame + 0.5) / this.frames}%`;
+    this.slide();
     if (this.zoom > 1) this.keepInView((frame + 0.5) / this.frames);
     this.head.setAttribute("aria-valuemax", this.frames - 1);
     this.head.setAttribute("aria-valuenow", frame);
     this.head.setAttribute("aria-valuetext", `Frame ${frame} of ${this.frames}`);
   }
+
+  // Moved as a layer of its own, so that the thumbnails below it are not painted again.
+  slide() { this.head.style.transform = `translateX(${Math.round(((this.frame || 0) + 0.5) / this.frames * this.inner.clientWidth)}px)`; }
 
   keepInView(share) {
     const rail = $("rail"), at = share * this.inner.clientWidth;
@@ -98,7 +101,7 @@ export class Timeline {
     const states = { tracking: css("--tracking"), occluded: css("--occluded"), lost: css("--lost") };
     const step = Math.max(1, Math.floor(this.series.length / (width * 2)));
     for (let target = 0; target < targets; target += 1) {
-      pen.strokeStyle = targets > 1 ? colourOf(target + 1) : css("--accent");
+      pen.strokeStyle = targets > 1 ? lineColourOf(target + 1) : css("--accent");
       pen.lineWidth = 1.75; pen.lineJoin = "round";
       pen.beginPath();
       for (let n = 0; n < this.series.length; n += step) pen.lineTo(x(n), bottom - this.series[n][target][4] * (bottom - top));

@@ -1,6 +1,6 @@
 // Why the estimate is where it is: maps, memory, residuals, and what the metric looks for.
 
-import { $, h, colourOf, css, sharp, trying } from "./dom.js";
+import { $, h, css, lineColourOf, sharp, trying } from "./dom.js";
 import { ask } from "./api.js";
 
 export class Why {
@@ -14,7 +14,7 @@ export class Why {
   // `run` is what app.js knows of a run; nothing is asked again while nothing has changed.
   async show(run) {
     if (!run) { this.clear("Track something first: then this panel shows what the tracker sees."); return; }
-    if (!run.active) { this.clear("This run is from an earlier session: its results are kept, the memory of its tracker is not. Go on with it, or track again, to look inside."); return; }
+    if (!run.active) { this.clear("The results of this run are kept; the memory of its tracker is not, because newer runs came after it or the studio was closed. Go on with it, or track again, to look inside."); return; }
     if (["running", "starting", "queued"].includes(run.status.state)) {
       this.shown = null;
       $("panel-why").replaceChildren(h("h2", {}, "Why"), h("p", { class: "muted" }, "Pause to look inside the tracker."));
@@ -114,13 +114,13 @@ export class Why {
     const order = sums.map((each, n) => [each[each.length - 1], n]).sort((one, other) => one[0] - other[0]).slice(0, 5);
     const width = canvas.clientWidth, height = 150, pen = sharp(canvas, width, height), most = Math.max(...order.map(([last]) => last), 1e-9);
     order.forEach(([, n], rank) => {
-      pen.strokeStyle = colourOf(rank + 1); pen.lineWidth = 2; pen.beginPath();
+      pen.strokeStyle = lineColourOf(rank + 1); pen.lineWidth = 2; pen.beginPath();
       sums[n].forEach((value, place) => pen.lineTo(8 + place / sums[n].length * (width - 16), height - 8 - value / most * (height - 16)));
       pen.stroke();
     });
     $("curves-legend").replaceChildren(...order.map(([last, n], rank) => {
       const swatch = h("span", { class: "dot" });
-      swatch.style.background = colourOf(rank + 1);
+      swatch.style.background = lineColourOf(rank + 1);
       return h("span", {}, swatch, `${run.known[n]} ${last.toFixed(2)}`);
     }));
   }
