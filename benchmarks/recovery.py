@@ -4,7 +4,7 @@
 
 First the built-in clip with a full occlusion and a return at the other side of the frame, another scenery per seed: in
 how many frames after its return the target is found, and whether events are told within five frames. Then Jogging-1
-of the development sequences, where it is there: whether the runner is followed to the end.
+of the development sequences, where it is there: when she is said to be hidden, and whether she is followed to the end.
 """
 
 from __future__ import annotations
@@ -43,13 +43,16 @@ def away(preset: str, seed: int) -> tuple[float, float, float, float]:
     return float(found[0]) if len(found) else float("inf"), followed, *events
 
 
-def behind_a_pole(preset: str, seed: int) -> tuple[float, float]:
-    """Mean overlap, and that over the last thirty frames."""
+def behind_a_pole(preset: str, seed: int) -> tuple[float, float, list[str]]:
+    """Mean overlap, that over the last thirty frames, and the first and last frame of every time she is hidden."""
     (sequence,) = [each for each in development_sequences() if each.name == "Jogging-1"]
     tracker, pictures = Tracker(preset, seed=seed), iter(sequence.pictures)
     tracker.init(next(pictures), Box(*sequence.truth[0]))
-    overlap = iou([tracker.update(picture).box.to_xywh() for picture in pictures], sequence.truth[1:])
-    return float(overlap.mean()), float(overlap[-30:].mean())
+    estimates = [tracker.update(picture) for picture in pictures]
+    overlap = iou([estimate.box.to_xywh() for estimate in estimates], sequence.truth[1:])
+    hidden = np.array([False, *(estimate.state != "tracking" for estimate in estimates), False])
+    edges = np.flatnonzero(hidden[1:] != hidden[:-1])
+    return float(overlap.mean()), float(overlap[-30:].mean()), [f"{a + 1}-{b}" for a, b in edges.reshape(-1, 2)]
 
 
 def main() -> None:
@@ -74,9 +77,10 @@ def main() -> None:
         return
     ends = []
     for seed in range(options.seeds // 2):
-        overlap, end = behind_a_pole(options.preset, seed)
+        overlap, end, hidden = behind_a_pole(options.preset, seed)
         ends.append(end)
-        console.print(f"Jogging-1, seed {seed}: mean overlap {overlap:.2f}, at the end {end:.2f}")
+        told = f"hidden in frames {', '.join(hidden) or 'none'} (counted from 0)"
+        console.print(f"Jogging-1, seed {seed}: mean overlap {overlap:.2f}, at the end {end:.2f}, {told}")
     console.print(f"followed to the end: {sum(end > 0.5 for end in ends)} of {len(ends)}")
 
 
