@@ -3,9 +3,8 @@
 The evidence of a frame becomes one number: the probability that the estimate overlaps the target by more than half. It
 is a logistic function of four things that get worse when a box goes wrong: what the foreground memory leaves
 unexplained, how far shape and colours are from those of the first frame, which are never forgotten, and how low the
-regression's answer is. Weights are such that more of any of them never means more
-confidence. They were fitted on the development sequences by ``python benchmarks/confidence.py``, which also says what
-they are worth on sequences left out.
+regression's answer is. Weights are such that more of any of them never means more confidence. They were fitted on the
+development sequences by ``python benchmarks/confidence.py``, which also says what they are worth on sequences left out.
 
 The state follows with hysteresis. The errors of a followed target settle around levels of their own. It is taken to be
 hidden when the foreground residual is far above its level, the regression's answer is faint and the probability is low;
@@ -92,22 +91,33 @@ class Presence:
         """Whether that is how a hidden target looks; it takes more to come back than it takes to stay."""
         if self.seen < SETTLING:
             return False
+        return self._stays_hidden(evidence) if self.missing else self._vanishes(evidence)
+
+    def _vanishes(self, evidence: Evidence) -> bool:
+        """Whether a target that was there is strange altogether, or covered by something else."""
         response = evidence.response
-        colour = max(self.colour, SAME_COLOUR)
-        if not self.missing:
-            strange = evidence.foreground > SUSPICIOUS * self.foreground and probability(evidence) < UNLIKELY
-            halved = response is not None and response < HALVED * self.response
-            covered = halved and evidence.colour > SUSPICIOUS * colour
-            return covered or (strange and (response is None or response < FAINT))
-        if self.missing > PATIENCE and probability(evidence) > LIKELY:
+        strange = evidence.foreground > SUSPICIOUS * self.foreground and probability(evidence) < UNLIKELY
+        if response is None:
+            return strange
+        covered = response < HALVED * self.response and evidence.colour > SUSPICIOUS * self._usual_colour
+        return covered or (strange and response < FAINT)
+
+    def _stays_hidden(self, evidence: Evidence) -> bool:
+        """Whether a hidden target is still so: not likely enough, not answered to firmly, and not familiar."""
+        response, sure = evidence.response, probability(evidence)
+        if sure > LIKELY and self.missing > PATIENCE:
             return False
-        if probability(evidence) > SURE and (response is None or response > FAINT):
+        if sure > SURE and (response is None or response > FAINT):
             return False
         return (response is None or response < FIRM) and (
             evidence.foreground > FAMILIAR * self.foreground
             or evidence.template > FAMILIAR * self.template
-            or evidence.colour > FAMILIAR * colour
+            or evidence.colour > FAMILIAR * self._usual_colour
         )
+
+    @property
+    def _usual_colour(self) -> float:
+        return max(self.colour, SAME_COLOUR)
 
     def to_dict(self) -> dict[str, float]:
         """Return the fields, for saving."""
