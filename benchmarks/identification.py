@@ -1,6 +1,6 @@
 """Identification: who is it, by each frame alone and by all frames so far, with the metric learned and without.
 
-    python benchmarks/identification.py [--draws 60] [--seed 0] [--only market|stadtmitte]
+    python benchmarks/identification.py [--draws 60] [--sizes 6,20,50,100] [--seed 0] [--only market|stadtmitte]
 
 market-100: templates of a person are the crops of one camera, the track is the crops of another in name order; of the
 cameras with at least three crops both are drawn at random, and so are the people of a gallery. Descriptor and constants
@@ -94,12 +94,12 @@ def _is_unknown(gallery: Gallery, track: np.ndarray) -> bool:
     return [identifier.take_in(row, 1.0) for row in track][-1].name is None
 
 
-def market(folder: Path, draws: int, seed: int) -> None:
+def market(folder: Path, draws: int, sizes: list[int], seed: int) -> None:
     people = read_people(folder, seed)
     halves = {"chosen on (even)": people[::2], "held out (odd)": people[1::2], "all": people}
     table = Table("people", "gallery", "draws", *WAYS, "metric - plain", "unknown: known / strangers")
     for half, some in halves.items():
-        for size in SIZES:
+        for size in sizes:
             if size <= len(some) and (size != 50 or half != "all"):
                 count = draws if size < 50 else max(draws // 6, 1)
                 results = np.array([measure(some, size, [seed, size, draw]) for draw in range(count)])
@@ -178,6 +178,7 @@ def _judged(seen: list[tuple[np.ndarray, float, float]], number: int, galleries:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=60, help="galleries of 6 and 20 people; a sixth as many larger")
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="of galleries of market-100")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=("market", "stadtmitte"))
     options = parser.parse_args()
@@ -185,7 +186,8 @@ def main() -> None:
     if folder is None:
         raise SystemExit("there is no data: set METRACK_DATA to a folder that holds people/market-100")
     if options.only != "stadtmitte":
-        market(folder / "people" / "market-100", options.draws, options.seed)
+        sizes = [int(size) for size in options.sizes.split(",")]
+        market(folder / "people" / "market-100", options.draws, sizes, options.seed)
     if options.only != "market":
         stadtmitte(folder / "people" / "TUD-Stadtmitte", options.seed)
 

@@ -98,7 +98,7 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
     out, crew = tmp_path / "out", Alone()
     twice = ["--repetitions", "2", "--rounds", "1"]
     assert make(page, out, *twice, crew=crew) == 0
-    assert crew.made == 2 * (2 * len([*readme.PRESETS, "mil"]) + len(["csrt"]))
+    assert crew.made == 2 * (2 * len(readme.PRESETS) + len(["csrt", "mil"]))
 
     text, names = page.read_text(), [sequence.name for sequence in sequences]
     head, tail = TEXT.split("old | table\n")
@@ -115,8 +115,7 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
     assert list(rows)[:4] == first
     assert set(list(rows)[4:6]) == {"OpenCV CSRT", "OpenCV MIL"}
     assert list(rows)[6:] == last
-    titles = dict(zip(["default", "fast", "paper", "paper-structured", "mil"], [*first, "OpenCV MIL"], strict=True))
-    for label, title in titles.items():
+    for label, title in zip(readme.PRESETS, first, strict=True):
         standing = judge_folder(out / "several").standing(label)
         mean, row = standing.mean(names), rows[title]
         auc = np.array([[run.figures["auc"] for run in standing.runs[name]] for name in names])
@@ -124,7 +123,7 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
         by_seed = sorted(auc[0] + auc[1])
         assert row[1] == f"{by_seed[0] / 2:.3f} to {by_seed[1] / 2:.3f}"
         assert row[2] == f"{np.abs(auc[:, 0] - auc[:, 1]).mean():.3f}"
-        own = seconds["MIL" if label == "mil" else f"metrack {label}"]
+        own = seconds[f"metrack {label}"]
         assert row[5:] == [f"{1e3 * own:.1f}", f"{seconds['CSRT'] / own:.3g}x as long"]
     once = judge_folder(out / "once").standing("csrt").mean(names)
     assert [cell.strip("*") for cell in rows["OpenCV CSRT"]] == [
