@@ -155,11 +155,14 @@ def width_of(picture):
 
 def test_pictures_are_no_larger_than_a_page_shows_them(served):
     run = served.start(stop=40, fast=False)
+    served.wait(run, lambda status: status["frames"] > 0)
+    served.get(f"/api/runs/{run}/pause", {}, "POST")  # from here on every picture is asked for: the clip can't end
     with client.connect(f"ws://127.0.0.1:{served.port}/api/runs/{run}/watch?width=200") as page:
         assert next_width(page) == 200
         for answer, wanted in (("100", 100), ("5000", 320), ("-7", 320), ("", 320), ("0", 64)):
             page.send(answer)
-            for _ in range(4):  # pictures made before the answer came may still be on their way
+            for _ in range(4):  # a picture made before the answer came may still be on its way
+                served.get(f"/api/runs/{run}/step", {})
                 if (width := next_width(page)) == wanted:
                     break
                 page.send("drawn")
