@@ -53,76 +53,92 @@ def cut_window(frame: Frame, region: Box, zoom: float) -> Window:
 
 def cut_pixels(frame: Frame, corner: tuple[float, float], zoom: float, size: tuple[int, int]) -> Window:
     """Cut a window of ``size`` (width, height) in its own pixels, whose top-left corner lies there in the frame."""
-    column_start, column_weights = _taps(size[0], corner[0], zoom, frame.shape[1])
-    row_start, row_weights = _taps(size[1], corner[1], zoom, frame.shape[0])
-    pixels = frame if frame.ndim == 3 else frame[:, :, None]
-    grey = _resample(pixels, column_start, column_weights, row_start, row_weights)
-    return Window(grey, *corner, zoom)
+    columns, column_weights = _taps(size[0], corner[0], zoom, frame.shape[1])
+    rows, row_weights = _taps(size[1], corner[1], zoom, frame.shape[0])
+    left, right = _inside(columns, len(column_weights), frame.shape[1])
+    top, bottom = _inside(rows, len(row_weights), frame.shape[0])
+    lines = np.ascontiguousarray(frame[top:bottom, left:right]).reshape(bottom - top, -1)  # colours side by side
+    channels = 1 if frame.ndim == 2 else frame.shape[2]
+    return Window(_resample(lines, channels, columns - left, column_weights, rows - top, row_weights), *corner, zoom)
 
 
+@njit(cache=True, nogil=True)
 def _taps(count: int, origin: float, zoom: float, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Which source pixels make window pixels 0 .. count - 1 along one axis, and in which proportion.
 
     Returns the first source pixel ``(count,)``, which may lie outside ``[0, limit)``, and the weights
-    ``(count, taps)``. A window pixel far outside the frame only ever sees the repeated border.
+    ``(taps, count)``. A window pixel far outside the frame only ever sees the repeated border.
     """
     reach = max(1.0, 1.0 / zoom)
-    centre = origin + (np.arange(count) + 0.5) / zoom - 0.5
-    centre = np.clip(centre, -reach - 1, limit + reach)
-    start = np.floor(centre - reach).astype(np.int64) + 1
-    source = start[:, None] + np.arange(int(np.ceil(2 * reach)))
-    weights = np.maximum(1.0 - np.abs(source - centre[:, None]) / reach, 0.0)
-    weights /= weights.sum(axis=1, keepdims=True)
-    return start, weights.astype(np.float32)
+    taps = int(np.ceil(2 * reach))
+    start = np.empty(count, np.int64)
+    weights = np.empty((taps, count), np.float32)
+    for i in range(count):
+        centre = min(max(origin + (i + 0.5) / zoom - 0.5, -reach - 1), limit + reach)
+        start[i] = int(np.floor(centre - reach)) + 1
+        total = 0.0
+        for k in range(taps):
+            total += max(1.0 - abs(start[i] + k - centre) / reach, 0.0)
+        for k in range(taps):
+            weights[k, i] = max(1.0 - abs(start[i] + k - centre) / reach, 0.0) / total
+    return start, weights
+
+
+def _inside(start: NDArray[np.int64], taps: int, limit: int) -> tuple[int, int]:
+    """Return the first source pixel needed and the one after the last, of those there are."""
+    return min(max(int(start[0]), 0), limit - 1), min(max(int(start[-1]) + taps, 1), limit)
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _resample(
-    pixels: Frame,
+    lines: Frame,
+    channels: int,
     column_start: NDArray[np.int64],
     column_weights: NDArray[np.float32],
     row_start: NDArray[np.int64],
     row_weights: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     """Apply the two sets of taps, rows first; source pixels that fall outside are the nearest inside ones."""
-    frame_h, frame_w, channels = pixels.shape
-    width, x_taps = column_weights.shape
-    height, y_taps = row_weights.shape
-    first_row = min(max(row_start[0], 0), frame_h - 1)
-    last_row = min(max(row_start[-1] + y_taps - 1, 0), frame_h - 1)
-    first_column = min(max(column_start[0], 0), frame_w - 1)
-    last_column = min(max(column_start[-1] + x_taps - 1, 0), frame_w - 1)
-    source = np.empty((last_row - first_row + 1, last_column - first_column + 1), np.float32)
-    if channels == 3:
-        for y in range(source.shape[0]):
-            for x in range(source.shape[1]):
-                source[y, x] = (
-                    np.float32(0.299) * pixels[first_row + y, first_column + x, 0]
-                    + np.float32(0.587) * pixels[first_row + y, first_column + x, 1]
-                    + np.float32(0.114) * pixels[first_row + y, first_column + x, 2]
-                )
-    else:
-        for y in range(source.shape[0]):
-            for x in range(source.shape[1]):
-                source[y, x] = pixels[first_row + y, first_column + x, 0]
+    x_taps, width = column_weights.shape
+    y_taps, height = row_weights.shape
+    source = _to_grey(lines, channels)
+    bottom, columns = source.shape[0] - 1, source.shape[1]
     # where each window column reads its row of sums, which has the border repeated on either side
-    margin = max(first_column - column_start[0], 0)
-    padded = np.empty(margin + source.shape[1] + max(column_start[-1] + x_taps - 1 - last_column, 0), np.float32)
-    at = column_start - (first_column - margin)
+    margin = max(-column_start[0], 0)
+    padded = np.empty(margin + columns + max(column_start[-1] + x_taps - columns, 0), np.float32)
+    at = column_start + margin
     grey = np.empty((height, width), np.float32)
-    row = padded[margin : margin + source.shape[1]]
+    row = padded[margin : margin + columns]
     for i in range(height):
         row[:] = 0.0
         for k in range(y_taps):
-            line = source[min(max(row_start[i] + k, first_row), last_row) - first_row]
-            weight = row_weights[i, k]
+            line = source[min(max(row_start[i] + k, 0), bottom)]
+            weight = row_weights[k, i]
             for x in range(len(row)):
                 row[x] += weight * line[x]
         padded[:margin] = row[0]
         padded[margin + len(row) :] = row[-1]
-        for j in range(width):
-            total = np.float32(0.0)
-            for k in range(x_taps):
-                total += column_weights[j, k] * padded[at[j] + k]
-            grey[i, j] = total
+        sums = grey[i]
+        sums[:] = 0.0
+        for k in range(x_taps):
+            weights = column_weights[k]
+            for j in range(width):
+                sums[j] += weights[j] * padded[at[j] + k]
+    return grey
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _to_grey(lines: Frame, channels: int) -> NDArray[np.float32]:
+    """Turn rows ``(h, w * channels)`` of grey or RGB pixels into ``(h, w)``."""
+    height, width = lines.shape[0], lines.shape[1] // channels
+    grey = np.empty((height, width), np.float32)
+    for y in range(height):
+        line, out = lines[y], grey[y]
+        if channels == 3:
+            for x in range(width):
+                red, green, blue = np.float32(line[3 * x]), np.float32(line[3 * x + 1]), np.float32(line[3 * x + 2])
+                out[x] = np.float32(0.299) * red + np.float32(0.587) * green + np.float32(0.114) * blue
+        else:
+            for x in range(width):
+                out[x] = line[x]
     return grey
