@@ -135,52 +135,70 @@ def sum_cells(integral: NDArray[np.float32], left: float, top: float, size: floa
 def normalise(sums: NDArray[np.float32], area: float, taper: NDArray[np.float32], out: NDArray[np.float32]) -> None:
     """Turn sums over cells of ``area`` pixels into a map ``(channels, n, n)``, tapered towards its border.
 
-    Gradients of a cell are divided by the energy of each of the four squares of two by two cells it belongs to.
+    Gradients of a cell are divided by the energy of each of the four squares of two by two cells it belongs to. A row
+    of cells is turned to lie channel by channel first: then every loop runs along neighbours in memory.
     """
-    count = len(taper)
-    energy = np.empty((count + 2, count + 2), np.float32)
-    for i in range(count + 2):
-        for j in range(count + 2):
+    count, channels = len(taper), sums.shape[2]
+    energy = _energy(sums)
+    most, noise, half = np.float32(MOST), np.float32(NOISE), np.float32(0.5)
+    texture, light, share = np.float32(1 / math.sqrt(DIRECTIONS)), np.float32(1 / (255 * area)), np.float32(1 / area)
+    row = np.empty((channels, count), np.float32)
+    factors, textures = np.empty((4, count), np.float32), np.empty((4, count), np.float32)
+    r0, r1, r2, r3 = factors
+    t0, t1, t2, t3 = textures
+    for i in range(count):
+        for j in range(count):
+            for c in range(channels):
+                row[c, j] = sums[i + 1, j + 1, c]
+        upper, middle, lower = energy[i], energy[i + 1], energy[i + 2]
+        for j in range(count):
+            own = middle[j + 1] + noise
+            r0[j] = 1 / math.sqrt(own + upper[j + 1] + middle[j] + upper[j])
+            r1[j] = 1 / math.sqrt(own + upper[j + 1] + middle[j + 2] + upper[j + 2])
+            r2[j] = 1 / math.sqrt(own + lower[j + 1] + middle[j] + lower[j])
+            r3[j] = 1 / math.sqrt(own + lower[j + 1] + middle[j + 2] + lower[j + 2])
+        weight = taper[i]
+        textures[:] = 0.0
+        for b in range(DIRECTIONS):
+            line, made = row[b], out[b, i]
+            for j in range(count):
+                v0, v1 = min(line[j] * r0[j], most), min(line[j] * r1[j], most)
+                v2, v3 = min(line[j] * r2[j], most), min(line[j] * r3[j], most)
+                made[j] = half * weight[j] * (v0 + v1 + v2 + v3)
+                t0[j] += v0
+                t1[j] += v1
+                t2[j] += v2
+                t3[j] += v3
+        for b in range(ORIENTATIONS):
+            line, back, made = row[b], row[b + ORIENTATIONS], out[DIRECTIONS + b, i]
+            for j in range(count):
+                both = line[j] + back[j]
+                v0, v1 = min(both * r0[j], most), min(both * r1[j], most)
+                v2, v3 = min(both * r2[j], most), min(both * r3[j], most)
+                made[j] = half * weight[j] * (v0 + v1 + v2 + v3)
+        for k in range(4):
+            line, made = textures[k], out[GRADIENTS - 4 + k, i]
+            for j in range(count):
+                made[j] = texture * weight[j] * line[j]
+        line, made = row[DIRECTIONS], out[GRADIENTS, i]
+        for j in range(count):
+            made[j] = (line[j] * light - half) * weight[j]
+        for c in range(DIRECTIONS + 1, channels):
+            line, made = row[c], out[c + GRADIENTS - DIRECTIONS, i]
+            for j in range(count):
+                made[j] = line[j] * share * weight[j]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _energy(sums: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Squared length of the orientations of every cell."""
+    rows, columns, _ = sums.shape
+    energy = np.empty((rows, columns), np.float32)
+    for i in range(rows):
+        for j in range(columns):
             total = np.float32(0.0)
             for b in range(ORIENTATIONS):
                 both = sums[i, j, b] + sums[i, j, b + ORIENTATIONS]
                 total += both * both
             energy[i, j] = total
-    most, noise = np.float32(MOST), np.float32(NOISE)
-    texture, light = np.float32(1 / math.sqrt(DIRECTIONS)), np.float32(1 / (255 * area))
-    for i in range(count):
-        for j in range(count):
-            p, q = i + 1, j + 1
-            own, north, south = energy[p, q] + noise, energy[p - 1, q], energy[p + 1, q]
-            west, east = energy[p, q - 1], energy[p, q + 1]
-            r0 = 1 / math.sqrt(own + north + west + energy[p - 1, q - 1])
-            r1 = 1 / math.sqrt(own + north + east + energy[p - 1, q + 1])
-            r2 = 1 / math.sqrt(own + south + west + energy[p + 1, q - 1])
-            r3 = 1 / math.sqrt(own + south + east + energy[p + 1, q + 1])
-            weight = taper[i, j]
-            half = np.float32(0.5) * weight
-            t0, t1, t2, t3 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-            for b in range(DIRECTIONS):
-                value = sums[p, q, b]
-                v0, v1, v2, v3 = (
-                    min(value * r0, most),
-                    min(value * r1, most),
-                    min(value * r2, most),
-                    min(value * r3, most),
-                )
-                out[b, i, j] = half * (v0 + v1 + v2 + v3)
-                t0, t1, t2, t3 = t0 + v0, t1 + v1, t2 + v2, t3 + v3
-            for b in range(ORIENTATIONS):
-                value = sums[p, q, b] + sums[p, q, b + ORIENTATIONS]
-                v0, v1, v2, v3 = (
-                    min(value * r0, most),
-                    min(value * r1, most),
-                    min(value * r2, most),
-                    min(value * r3, most),
-                )
-                out[DIRECTIONS + b, i, j] = half * (v0 + v1 + v2 + v3)
-            out[GRADIENTS - 4, i, j], out[GRADIENTS - 3, i, j] = texture * weight * t0, texture * weight * t1
-            out[GRADIENTS - 2, i, j], out[GRADIENTS - 1, i, j] = texture * weight * t2, texture * weight * t3
-            out[GRADIENTS, i, j] = (sums[p, q, DIRECTIONS] * light - np.float32(0.5)) * weight
-            for c in range(DIRECTIONS + 1, sums.shape[2]):
-                out[c + GRADIENTS - DIRECTIONS, i, j] = sums[p, q, c] / np.float32(area) * weight
+    return energy
