@@ -80,14 +80,9 @@ def strips_of_colour(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
 
     The square root of a histogram is taken: it makes plain distances compare shares rather than amounts.
     """
-    weights = _column_weights(picture.shape[1])
-    lab = to_lab(picture)
-    mean = weights @ lab.sum(axis=0) / (weights.sum() * len(lab))
-    lab -= np.float32(TINT_REMOVED) * (mean - NEUTRAL)
-    counted = _count(_positions(lab), weights, STRIPS, BINS)
-    shares = np.sqrt(counted / counted.sum(axis=1, keepdims=True))
-    descriptor: NDArray[np.float32] = (shares / np.sqrt(np.float32(STRIPS))).ravel()
-    return descriptor
+    lab, weights = to_lab(picture), _column_weights(picture.shape[1])
+    _take_tint(lab, weights)
+    return _roots(_count(lab, weights, STRIPS, BINS))
 
 
 @cache
@@ -96,23 +91,34 @@ def _column_weights(count: int) -> NDArray[np.float32]:
     return np.exp(-0.5 * np.square((columns - 0.5) / MIDDLE)).astype(np.float32)
 
 
-def _positions(lab: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Where pixels lie between the centres of the first and the last bin: ``(h, w, 3)`` in [0, bins - 1]."""
-    positions: NDArray[np.float32] = np.minimum(np.maximum((lab - LOWEST) * PER_UNIT, 0.0), LAST_BIN)
-    return positions
+@njit(cache=True, nogil=True)
+def _take_tint(lab: NDArray[np.float32], weights: NDArray[np.float32]) -> None:
+    """Take away part of what tells the mean colour, by the weights of columns, from medium grey."""
+    height, width, _ = lab.shape
+    for k in range(3):
+        total = 0.0
+        for y in range(height):
+            for x in range(width):
+                total += weights[x] * lab[y, x, k]
+        lab[:, :, k] -= np.float32(TINT_REMOVED) * (np.float32(total / (weights.sum() * height)) - NEUTRAL[k])
 
 
 @njit(cache=True, nogil=True)
 def _count(
-    positions: NDArray[np.float32], weights: NDArray[np.float32], strips: int, bins: tuple[int, int, int]
+    lab: NDArray[np.float32], weights: NDArray[np.float32], strips: int, bins: tuple[int, int, int]
 ) -> NDArray[np.float32]:
-    height, width = positions.shape[:2]
+    """Share every pixel between the bins around its colour and the two strips around its row."""
+    height, width, _ = lab.shape
     counted = np.zeros((strips, bins[0], bins[1], bins[2]), np.float32)
     for y in range(height):
         place = (y + 0.5) / height * strips - 0.5  # in strips, from the centre of the first
         upper = int(np.floor(place))
         for x in range(width):
-            light, red, yellow = positions[y, x, 0], positions[y, x, 1], positions[y, x, 2]
+            light, red, yellow = (
+                _position(lab[y, x, 0], 0),
+                _position(lab[y, x, 1], 1),
+                _position(lab[y, x, 2], 2),
+            )
             i, j, k = min(int(light), bins[0] - 2), min(int(red), bins[1] - 2), min(int(yellow), bins[2] - 2)
             for corner in range(16):
                 s, di, dj, dk = corner >> 3, (corner >> 2) & 1, (corner >> 1) & 1, corner & 1
@@ -122,3 +128,21 @@ def _count(
                 share *= yellow - k if dk else 1 - (yellow - k)
                 counted[min(max(upper + s, 0), strips - 1), i + di, j + dj, k + dk] += share
     return counted.reshape(strips, -1)
+
+
+@njit(cache=True, nogil=True)
+def _position(value: float, axis: int) -> float:
+    """Where a colour lies between the centres of the first and the last bin of an axis."""
+    return min(max((value - LOWEST[axis]) * PER_UNIT[axis], np.float32(0.0)), LAST_BIN[axis])
+
+
+@njit(cache=True, nogil=True)
+def _roots(counted: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Square roots of the shares of bins in their strip, all strips counting alike."""
+    strips, bins = counted.shape
+    roots = np.empty(strips * bins, np.float32)
+    for s in range(strips):
+        per = np.float32(1 / (counted[s].sum() * strips))
+        for b in range(bins):
+            roots[s * bins + b] = np.sqrt(counted[s, b] * per)
+    return roots
