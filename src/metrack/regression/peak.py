@@ -14,7 +14,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.fft import irfft2
 
-NEWTON_STEPS = 5
+NEWTON_STEPS = 5  # at most
+CLOSE = 1e-3  # cells: the step after one so short would be a thousand times shorter
 
 
 class Peak(NamedTuple):
@@ -39,19 +40,21 @@ def find_peak(spectrum: NDArray[np.complex64]) -> Peak:
 def _climb(spectrum: NDArray[np.complex64], row: float, column: float) -> tuple[float, float, float]:
     """Return height and place of the top near a cell; the cell itself where Newton's method leads away from it."""
     y, x = row, column
-    first = _expand(spectrum, y, x)
-    best = first[0]
+    height, dy, dx, dyy, dyx, dxx = _expand(spectrum, y, x)
+    first = height
     for _ in range(NEWTON_STEPS):
-        _, dy, dx, dyy, dyx, dxx = _expand(spectrum, y, x)
         determinant = dyy * dxx - dyx * dyx
         if determinant <= 0 or dyy >= 0:
             break
-        y, x = y - (dxx * dy - dyx * dx) / determinant, x - (dyy * dx - dyx * dy) / determinant
+        down, right = (dyx * dx - dxx * dy) / determinant, (dyx * dy - dyy * dx) / determinant
+        y, x = y + down, x + right
         if abs(y - row) > 1 or abs(x - column) > 1:
-            return best, row, column
-    height = _expand(spectrum, y, x)[0]
-    if height < best:
-        return best, row, column
+            return first, row, column
+        height, dy, dx, dyy, dyx, dxx = _expand(spectrum, y, x)
+        if abs(down) + abs(right) < CLOSE:
+            break
+    if height < first:
+        return first, row, column
     return height, y, x
 
 
