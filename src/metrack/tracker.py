@@ -121,7 +121,7 @@ class Tracker:
             found = self._regressor.find(frame, box, resize=not brief)
             response, box = found.response, self._bounds.clip_box(found.box)
             watch.lap("regress")
-            cloud, view = self._verify(frame, box, brief)
+            cloud, view = self._verify(frame, box, learning=not brief and due(self._frame, self.config.memory.every))
         watch.lap("score")
         self._box = box
         best = cloud.best if self._regressor is None else 0
@@ -140,13 +140,13 @@ class Tracker:
         cloud = self._observe(view, explored)
         return cloud + self._observe(view, self._refine(cloud)), view
 
-    def _verify(self, frame: Frame, box: Box, brief: bool = False) -> tuple[Cloud, View]:
-        """Look at a box, which is the first of the particles, and at places just beside it."""
+    def _verify(self, frame: Frame, box: Box, *, learning: bool = False) -> tuple[Cloud, View]:
+        """Look at a box, which is the first of the particles, and at places just beside it, farther if to learn."""
         self._box = box
         states = np.tile(self._bounds.to_state(box), (self.config.motion.particles, 1))
         states[1:] = self._move(states[1:], shorten=self.config.motion.refinement)
         boxes = self._bounds.to_boxes(states)
-        view = self._extractor.look(frame, bounding(boxes), self._zoom) if brief else self._look(frame, boxes)
+        view = self._look(frame, boxes) if learning else self._extractor.look(frame, bounding(boxes), self._zoom)
         return self._observe(view, states), view
 
     def _conclude(self, frame: Frame, seen: Sighting, *, learn: bool = True, hidden: bool = False) -> Estimate:
