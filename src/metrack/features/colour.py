@@ -114,11 +114,8 @@ def _count(
         place = (y + 0.5) / height * strips - 0.5  # in strips, from the centre of the first
         upper = int(np.floor(place))
         for x in range(width):
-            light, red, yellow = (
-                _position(lab[y, x, 0], 0),
-                _position(lab[y, x, 1], 1),
-                _position(lab[y, x, 2], 2),
-            )
+            light = _position(lab[y, x, 0], 0)
+            red, yellow = _position(lab[y, x, 1], 1), _position(lab[y, x, 2], 2)
             i, j, k = min(int(light), bins[0] - 2), min(int(red), bins[1] - 2), min(int(yellow), bins[2] - 2)
             for corner in range(16):
                 s, di, dj, dk = corner >> 3, (corner >> 2) & 1, (corner >> 1) & 1, corner & 1
@@ -133,7 +130,8 @@ def _count(
 @njit(cache=True, nogil=True)
 def _position(value: float, axis: int) -> float:
     """Where a colour lies between the centres of the first and the last bin of an axis."""
-    return min(max((value - LOWEST[axis]) * PER_UNIT[axis], np.float32(0.0)), LAST_BIN[axis])
+    place: float = min(max((value - LOWEST[axis]) * PER_UNIT[axis], np.float32(0.0)), LAST_BIN[axis])
+    return place
 
 
 @njit(cache=True, nogil=True)
