@@ -22,12 +22,12 @@ from starlette.websockets import WebSocketDisconnect
 from metrack.estimate import Info
 from metrack.studio.book import event_values, series
 from metrack.studio.priority import step_back
+from metrack.studio.ration import MOST, Ration
 from metrack.studio.run import Run
 from metrack.studio.shot import WIDEST, Picture
 
 UNANSWERED = 2  # messages that may be on their way: the next one is prepared while a page draws
 MOST_PER_SECOND = 30  # messages of a run that waits for the clock
-MOST_IN_HASTE = 26  # messages of a run at full speed: every further one would take time from the tracker
 MOST_AT_ONCE = 2000  # frames of which records are sent in one message
 PUT_AWAY = 4005  # what a page is told when the run it watches is no longer in memory
 PACKING = ThreadPoolExecutor(1, "pictures", initializer=step_back)
@@ -39,6 +39,7 @@ class Watchers:
     def __init__(self, run: Run) -> None:
         self._loop = asyncio.get_running_loop()
         self._bells: set[asyncio.Event] = set()
+        self._ration = Ration(run.busy, run.worked)
         run.moved = self._ring
 
     def __len__(self) -> int:
@@ -56,6 +57,12 @@ class Watchers:
         """Stop watching."""
         self._bells.discard(bell)
         self._ring_all()
+
+    def pictures_per_second(self, run: Run) -> float:
+        """Return how many pictures each of them may get; how long several trackers wait for each other is not known."""
+        if not run.fast or run.live:
+            return MOST_PER_SECOND
+        return self._ration.pictures_per_second(run.busy, run.worked) if len(run.tracks) == 1 else MOST
 
     def _ring(self) -> None:
         """Called by the run's thread; says nothing while nobody listens or all have been woken already."""
@@ -110,13 +117,13 @@ async def _push(
                 await socket.close(PUT_AWAY)
                 return
             picture = known.picture if message.pop("new") else None
-            due = _next(due, MOST_IN_HASTE if run.fast and not run.live else MOST_PER_SECOND)
+            due = _next(due, watchers.pictures_per_second(run))
             await socket.send_bytes(await loop.run_in_executor(PACKING, pack, message, picture, known.width))
     except (WebSocketDisconnect, RuntimeError):
         return
 
 
-def _next(due: float, per_second: int) -> float:
+def _next(due: float, per_second: float) -> float:
     """Say when the next message is due: a step after the last one was, unless that is long ago."""
     return max(due, time.monotonic() - 1 / per_second) + 1 / per_second
 
