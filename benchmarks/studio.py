@@ -8,10 +8,11 @@ three pages, at full speed and at the speed of the video, and watched by a progr
 no screen and no graphics processor, so it needs the same processors as the tracker; it is driven as little as can be,
 because a driver that listens to a page (as Playwright does) is sent every picture that the page is sent.
 
-Of every run are told: frames followed per second of the tracker's own time, by the clock; milliseconds of a processor
-that one frame takes to follow; frames per second of the whole run, with decoding and writing; pictures shown per second
-in each page, counted as they are drawn; and how many processors were busy for the studio, for the browser and for
-whatever else the machine did: where that is not near zero, measure again.
+Of every run are told, from when the pages are open: frames followed per second of the tracker's own time, by the clock;
+milliseconds of a processor that one frame takes to follow; frames per second of the whole run, with decoding and
+writing; pictures shown per second in each page, counted as they are drawn; and how many processors were busy for the
+studio, for the browser and for whatever else the machine did, and how many a host took away from a virtual machine:
+where those two are not near zero, measure again.
 """
 
 import argparse
@@ -90,9 +91,9 @@ def processor(root):
 
 
 def all_processors():
-    """Seconds that all processors of this machine have been busy."""
-    user, nice, system = map(int, Path("/proc/stat").read_text().split()[1:4])
-    return (user + nice + system) / TICKS
+    """Seconds that all processors of this machine have been busy, and seconds that they were taken away from it."""
+    user, nice, system, _, _, _, _, stolen = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system) / TICKS, stolen / TICKS
 
 
 class Browser:
@@ -161,11 +162,12 @@ class Told:
     held: list
 
     def __str__(self):
-        studio, browser, others = self.busy
+        studio, browser, others, stolen = self.busy
         return (
-            f"tracker {self.fps} fps at {self.work:.1f} ms of a processor, run {self.whole:.1f} fps, "
+            f"tracker {self.fps:.1f} fps at {self.work:.1f} ms of a processor, run {self.whole:.1f} fps, "
             f"shown at {self.shown} fps, "
             f"processors busy: studio {studio:.2f}, browser {browser:.2f}, others {others:.2f}, "
+            f"taken away {stolen:.2f}, "
             f"memory {self.held[0]:.0f} -> {self.held[-1]:.0f} MB"
         )
 
@@ -179,7 +181,9 @@ def follow(address, wish, server, browser=None, pages=0):
     held, begun = [], None
     while (status := ask(address, "/api/runs")[0]["status"])["state"] != "done":
         own = processor(server), processor(browser.process.pid) if browser else 0
-        now = time.monotonic(), status["frames"], *own, all_processors() - sum(own)
+        busy, stolen = all_processors()
+        tracked = status["frames"] / (status["fps"] or 1)  # seconds
+        now = time.monotonic(), tracked, status["frames"], *own, busy - sum(own), stolen
         if status["frames"] > SETTLED:
             begun, latest = begun or now, now
             held.append(memory(server))
@@ -189,8 +193,8 @@ def follow(address, wish, server, browser=None, pages=0):
         tab.close()
     if begun is None or latest is begun:
         return None
-    clock, frames, *busy = (end - start for start, end in zip(begun, latest, strict=True))
-    return Told(status["fps"], status["work"], frames / clock, shown, [seconds / clock for seconds in busy], held)
+    clock, tracked, frames, *busy = (end - start for start, end in zip(begun, latest, strict=True))
+    return Told(frames / tracked, status["work"], frames / clock, shown, [seconds / clock for seconds in busy], held)
 
 
 def follow_by_program(address, wish):
