@@ -73,3 +73,40 @@ def answer_at(answer, y, x):
     else:
         wave_y, wave_x = (np.exp(2j * np.pi * frequency * place / count) for place in (y, x))
     return float((wave_y @ spectrum @ wave_x).real / count**2)
+
+
+def colour_counts(frame, box, spacing, levels, inner):
+    """How often each colour (red, green, blue in so many levels) is met inside a box and in a margin around it."""
+    x, y, w, h = box
+    margin = (w + h) / 4
+    own, around = np.zeros((levels,) * 3), np.zeros((levels,) * 3)
+    for i in range(-1000, 1001):
+        for j in range(-1000, 1001):
+            dy, dx = i * spacing, j * spacing
+            if abs(dy) > h / 2 + margin or abs(dx) > w / 2 + margin:
+                continue
+            row = int(np.clip(np.floor(y + h / 2 + dy), 0, len(frame) - 1))
+            column = int(np.clip(np.floor(x + w / 2 + dx), 0, frame.shape[1] - 1))
+            colour = tuple(frame[row, column].astype(int) * levels // 256)
+            if abs(dy) < inner * h / 2 and abs(dx) < inner * w / 2:
+                own[colour] += 1
+            elif abs(dy) > h / 2 or abs(dx) > w / 2:
+                around[colour] += 1
+    return np.stack([own.ravel(), around.ravel()])
+
+
+def means_over_a_box(cells, height, width):
+    """Mean of cells (n, n) over a box of the middle, its sides in cells, at every shift, which wraps around."""
+    count = len(cells)
+    means = np.empty((count, count))
+    for dy in range(count):
+        for dx in range(count):
+            total = weight = 0.0
+            for i in range(count):
+                for j in range(count):
+                    tall = min(max(height / 2 + 0.5 - abs(i + 0.5 - count / 2), 0), 1)
+                    wide = min(max(width / 2 + 0.5 - abs(j + 0.5 - count / 2), 0), 1)
+                    total += tall * wide * cells[(i + dy) % count, (j + dx) % count]
+                    weight += tall * wide
+            means[dy, dx] = total / weight
+    return means
