@@ -150,8 +150,8 @@ class Regressor:
             view = self._look(frame, box)
         spectrum = self._describe(*self._sum(view, box))
         rounds = FIRST_ROUNDS if self.filter is None else self.config.rounds
-        doubt = min(max(self._response, 0.0), 1.0) ** self.config.yielding
-        inertia = max(self.config.inertia * doubt, min(self.config.inertia, SMALLEST_INERTIA))
+        firm = min(max(self._response, 0.0), 1.0) ** self.config.yielding
+        inertia = max(self.config.inertia * firm, min(self.config.inertia, SMALLEST_INERTIA))
         self.filter = fit(spectrum, self._label, self._own, self.filter, inertia, rounds)
         self._average(float(irfft2(respond(self.filter, spectrum), s=self._own.shape)[0, 0]))
         if self._likelihood is not None:
