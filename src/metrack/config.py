@@ -195,11 +195,7 @@ class RegressionConfig(_Section):
     scale_step: float = setting(1.01, "ratio of one size to the next", low=1.0001, high=1.5)
     sharpness: float = setting(0.0625, "spread of the answer wanted at the target, in target sizes", low=0.01, high=1)
     inertia: float = setting(60.0, "how dear it is to change the filter", low=0, high=1e6)
-    yielding: float = setting(4.0, "cheaper where the answer is faint: by this power of it", low=0, high=16)
     rounds: int = setting(2, "rounds of the alternating method per frame", low=1, high=100)
-    colours: str = setting(
-        "yes", "whether colours help to find the target where the answer is faint", choices=("no", "yes")
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

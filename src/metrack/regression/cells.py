@@ -135,11 +135,10 @@ def sum_cells(integral: NDArray[np.float32], left: float, top: float, size: floa
 def normalise(sums: NDArray[np.float32], area: float, taper: NDArray[np.float32], out: NDArray[np.float32]) -> None:
     """Turn sums over cells of ``area`` pixels into a map ``(channels, n, n)``, tapered towards its border.
 
-    Gradients of a cell are divided by the energy of each of the four squares of two by two cells it belongs to. Sums
-    may have more channels than the map takes. A row of cells is turned to lie channel by channel first: then every loop
-    runs along neighbours in memory.
+    Gradients of a cell are divided by the energy of each of the four squares of two by two cells it belongs to. A row
+    of cells is turned to lie channel by channel first: then every loop runs along neighbours in memory.
     """
-    count, channels = len(taper), len(out) - GRADIENTS + DIRECTIONS
+    count, channels = len(taper), sums.shape[2]
     energy = _energy(sums)
     most, noise, half = np.float32(MOST), np.float32(NOISE), np.float32(0.5)
     texture, light, share = np.float32(1 / math.sqrt(DIRECTIONS)), np.float32(1 / (255 * area)), np.float32(1 / area)

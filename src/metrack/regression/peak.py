@@ -36,11 +36,6 @@ def find_peak(spectrum: NDArray[np.complex64]) -> Peak:
     return Peak(height, down, right)
 
 
-def value_at(spectrum: NDArray[np.complex64], peak: Peak) -> float:
-    """Return the height of an answer at the top of another one."""
-    return float(_expand(spectrum, peak.down, peak.right)[0])
-
-
 @njit(cache=True, nogil=True)
 def _climb(spectrum: NDArray[np.complex64], row: float, column: float) -> tuple[float, float, float]:
     """Return height and place of the top near a cell; the cell itself where Newton's method leads away from it."""

@@ -17,13 +17,11 @@ from metrack.config import RegressionConfig
 from metrack.features.window import cut_pixels
 from metrack.regression.cells import BLOCK, DIRECTIONS, GRADIENTS, normalise, sum_blocks, sum_cells
 from metrack.regression.colour_names import is_coloured, name_table
-from metrack.regression.likelihood import Likelihood, box_spectrum
-from metrack.regression.peak import Peak, find_peak, value_at
+from metrack.regression.peak import Peak, find_peak
 from metrack.regression.ridge import Spectrum, fit, respond, to_spectrum
 
 FIRST_ROUNDS = 6  # of the first fit, which has no earlier one to build on
 SMALLEST_HEIGHT = 1e-9
-SMALLEST_INERTIA = 1.0  # however faint the answer
 USUAL_OVER = 20  # frames over which the height of the answer is averaged
 SLACK = 12  # pixels of the window beyond what is asked about: a target that moved no farther is learned from one look
 
@@ -46,7 +44,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where the target is, and how high the filter's answer is there, relative to the usual in frames learned from."""
+    """Where the target is, and how high the answer is there, relative to the usual one in frames learned from."""
 
     box: Box
     response: float
@@ -62,8 +60,6 @@ class Regressor:
         self.height = 0.0  # of the usual answer in frames learned from
         self.learned = 0  # such frames, up to as many as are averaged over
         self._coloured = coloured
-        self._likelihood = Likelihood() if coloured and config.colours == "yes" else None
-        self._response = 1.0  # of what was found last
         self._view: View | None = None
         self._prepare()
 
@@ -81,82 +77,56 @@ class Regressor:
         regressor.filter = arrays["regression_filter"]
         height, learned = arrays["regression_usual"]
         regressor.height, regressor.learned = float(height), int(learned)
-        if regressor._likelihood is not None:
-            regressor._likelihood.shares = arrays["regression_colours"]
-            regressor._likelihood.write(regressor._table[:, -1])
         return regressor
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what it has learned, for saving."""
         assert self.filter is not None
-        arrays: dict[str, NDArray[Any]] = {
+        return {
             "regression_filter": self.filter,
             "regression_usual": np.array([self.height, self.learned]),
             "regression_coloured": np.array(self._coloured),
         }
-        if self._likelihood is not None and self._likelihood.shares is not None:
-            arrays["regression_colours"] = self._likelihood.shares
-        return arrays
 
     def _prepare(self) -> None:
         """Lay out what depends on the settings and the first box alone."""
         config, count = self.config, self.config.cells
         self._scales = config.scale_step ** (np.arange(config.scales) - config.scales // 2)
-        names = name_table() if self._coloured else np.empty((1, 0), np.float32)
-        self._table = names  # by colour; what is likely the target's is not for the filter and comes last
-        if self._likelihood is not None:
-            self._table = np.hstack([names, np.zeros((len(names), 1), np.float32)])
-        channels, own = DIRECTIONS + 1 + self._table.shape[1], GRADIENTS + 1 + names.shape[1]
+        self._names = name_table() if self._coloured else np.empty((1, 0), np.float32)
+        channels = DIRECTIONS + 1 + self._names.shape[1]
         side = 2 * math.ceil((count * config.cell * self._scales[-1] / 2 + config.cell + SLACK) / BLOCK) * BLOCK
         self._integral = np.empty((side // BLOCK + 1, side // BLOCK + 1, channels), np.float32)
-        self._map = np.empty((own, count, count), np.float32)
+        self._map = np.empty((channels - DIRECTIONS + GRADIENTS, count, count), np.float32)
         taper = np.hanning(count + 2)[1:-1]
         self._taper = np.outer(taper, taper).astype(np.float32)
         self._label = to_spectrum(label(count, config.sharpness * count / config.reach))
-        cells = count / (config.reach * math.sqrt(self.target.area))  # to a pixel of the first frame
-        self._own = own_cells(count, self.target.h * cells, self.target.w * cells)
-        self._box = box_spectrum(count, self.target.h * cells, self.target.w * cells)
+        side = config.reach * math.sqrt(self.target.area)
+        self._own = own_cells(count, self.target.h / side * count, self.target.w / side * count)
 
     def find(self, frame: Frame, last: Box, *, resize: bool = True) -> Found:
         """Look around the last box, and unless it keeps its size a little larger and smaller."""
         assert self.filter is not None
-        view, usual = self._look(frame, last), max(self.height, SMALLEST_HEIGHT)
-        best, scale, answer = Peak(-math.inf, 0.0, 0.0), 1.0, np.zeros_like(self._label)
+        view = self._look(frame, last)
+        best, scale = Peak(-math.inf, 0.0, 0.0), 1.0
         for each in self._scales.tolist() if resize else [1.0]:
-            sums, area = self._sum(view, last, each)
-            seen = respond(self.filter, self._describe(sums, area)) / np.float32(usual)
-            peak = self._helped_by_colours(seen, find_peak(seen), sums, area)
+            peak = find_peak(respond(self.filter, self._describe(view, last, each)))
             if peak.height > best.height:
-                best, scale, answer = peak, each, seen
+                best, scale = peak, each
         cell = self._side(last) * scale / self.config.cells
         (x, y), w, h = last.centre, last.w * scale, last.h * scale
         box = Box.from_centre(x + best.right * cell, y + best.down * cell, w, h)
-        self._response = value_at(answer, best)
-        return Found(box, self._response)
-
-    def _helped_by_colours(self, answer: Spectrum, peak: Peak, sums: NDArray[np.float32], area: float) -> Peak:
-        """Find the top again where the answer, with 1 its usual height, is faint: colours say the rest."""
-        firm = min(max(peak.height, 0.0), 1.0)
-        if self._likelihood is None or firm == 1.0:
-            return peak
-        likely = to_spectrum(sums[1:-1, 1:-1, -1] / np.float32(area)) * self._box
-        return find_peak(np.float32(firm) * answer + np.float32(1 - firm) * likely)
+        return Found(box, best.height / max(self.height, SMALLEST_HEIGHT))
 
     def learn(self, frame: Frame, box: Box) -> None:
-        """Change the filter so that it answers at this box: the more readily, the fainter the answer has become."""
+        """Change the filter so that it answers at this box."""
         side = self._side(box) * (1 + 2 / self.config.cells)  # of the map and the ring around it
         view = self._view
         if view is None or not view.covers(frame, Box.from_centre(*box.centre, side, side)):
             view = self._look(frame, box)
-        spectrum = self._describe(*self._sum(view, box))
+        spectrum = self._describe(view, box)
         rounds = FIRST_ROUNDS if self.filter is None else self.config.rounds
-        firm = min(max(self._response, 0.0), 1.0) ** self.config.yielding
-        inertia = max(self.config.inertia * firm, min(self.config.inertia, SMALLEST_INERTIA))
-        self.filter = fit(spectrum, self._label, self._own, self.filter, inertia, rounds)
+        self.filter = fit(spectrum, self._label, self._own, self.filter, self.config.inertia, rounds)
         self._average(float(irfft2(respond(self.filter, spectrum), s=self._own.shape)[0, 0]))
-        if self._likelihood is not None:
-            self._likelihood.learn(frame, box, self._side(box) / self.config.cells / 2)
-            self._likelihood.write(self._table[:, -1])
 
     def _average(self, height: float) -> None:
         """Take the answer in a frame that was learned from into what is usual."""
@@ -174,20 +144,16 @@ class Regressor:
         (x, y), half = box.centre, size / 2 / zoom
         window = cut_pixels(frame, (x - half, y - half), zoom, (size, size))
         pixels = frame if frame.ndim == 3 else frame[:, :, None]
-        sum_blocks(window.grey, pixels, window.left, window.top, zoom, self._table, self._integral)
+        sum_blocks(window.grey, pixels, window.left, window.top, zoom, self._names, self._integral)
         self._view = View(frame, window.left, window.top, 2 * half, zoom)
         return self._view
 
-    def _sum(self, view: View, box: Box, scale: float = 1.0) -> tuple[NDArray[np.float32], float]:
-        """Sums over the cells of a map around a box taken larger by a scale, and the area of a cell in the window."""
+    def _describe(self, view: View, box: Box, scale: float = 1.0) -> Spectrum:
+        """Spectrum of the map around a box taken larger by a scale."""
         side, (x, y) = self._side(box) * scale, box.centre
         left, top, cell = x - side / 2 - view.left, y - side / 2 - view.top, side / self.config.cells * view.zoom
         sums = sum_cells(self._integral, left * view.zoom, top * view.zoom, cell, self.config.cells)
-        return sums, cell * cell
-
-    def _describe(self, sums: NDArray[np.float32], area: float) -> Spectrum:
-        """Spectrum of the map that sums make."""
-        normalise(sums, area, self._taper, self._map)
+        normalise(sums, cell * cell, self._taper, self._map)
         return to_spectrum(self._map)
 
 
