@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from metrack.appearance import Appearance, Lesson
+from metrack.appearance import REFRESH_EVERY, Appearance, Lesson
 from metrack.config import MemoryConfig, MetricConfig, RankingConfig, RepresentationConfig, TrackerConfig
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND
 from metrack.representation.metric_weighted import residual_energy, score
@@ -215,7 +215,7 @@ class TestLearning:
 
     def test_gram_matrices_belong_to_what_is_remembered(self, seed):
         rng = np.random.default_rng(seed)
-        model = run(appearance(), rng, 49)  # the longest stretch without a refresh
+        model = run(appearance(), rng, REFRESH_EVERY - 1)  # the longest stretch without a refresh
         S, M = model.space.samples.astype(float), model.space.metric.astype(float)
         assert_allclose(model.space.gram, S @ S.T, rtol=0, atol=1e-5)
         assert_allclose(model.space.weighted, S @ M @ S.T, rtol=0, atol=1e-4 * np.abs(M).max())

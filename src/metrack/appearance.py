@@ -25,7 +25,7 @@ from metrack.metric.structured import learn_ranking
 from metrack.representation import l1, omp
 from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise, quadratic
 
-REFRESH_EVERY = 50  # frames from one exact re-computation of the Gram matrices to the next
+REFRESH_EVERY = 500  # frames from one exact re-computation of the Gram matrices to the next
 MANY_CANDIDATES = 2  # times the dimension: from here on quadratic forms are cheaper
 FIRST_CAPACITY = 512  # samples per class for which a memory that keeps everything starts
 
