@@ -217,6 +217,10 @@ def test_a_person_opens_draws_tracks_corrects_understands_exports_and_finds_it_a
     assert pictures.count() >= 5
     assert "θ_f" in page.locator("#panel-why").inner_text()
 
+    page.get_by_role("tab", name="Settings").click()
+    assert page.locator("#preset").is_disabled()
+    assert "Track again to change it" in page.locator("#panel-settings").inner_text()
+
     page.get_by_role("tab", name="Export").click()
     assert "metrack track" in page.locator("#command").inner_text()
     with page.expect_download() as download:

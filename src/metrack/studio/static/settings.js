@@ -29,7 +29,7 @@ export class Settings {
       h("input", { id, type: "number", min: 0, step: 1, value: value ?? "", disabled: Boolean(job), onchange: (event) => take(event.target.value) }), h("small", {}, text));
     $("panel-settings").replaceChildren(
       h("h2", {}, job ? "Settings of this run" : "Settings"),
-      h("div", { class: "field" }, h("label", { for: "preset" }, "Preset"), chosen, h("small", {}, "A set of values to start from; change any of them below.")),
+      h("div", { class: "field" }, h("label", { for: "preset" }, "Preset"), chosen, h("small", {}, job ? "What this run started from. Track again to change it." : "A set of values to start from; change any of them below.")),
       number("seed", "Seed", job ? job.seed : this.seed, "Same frames, same boxes and same seed: same result.", (text) => { this.seed = Math.max(0, Math.floor(Number(text))) || 0; }),
       number("stop-at", "Stop before frame", job ? job.stop : this.stop, "Empty: follow to the end.", (text) => { this.stop = text === "" ? null : Math.floor(Number(text)); }),
       this.summary(changes, Boolean(job)),
