@@ -126,7 +126,9 @@ def time_in_turns(
     """Seconds per frame of every contestant, median over rounds and mean over clips; and the stages of ours."""
     spent: dict[str, list[list[float]]] = {name: [] for name in runners}
     stages: dict[str, list[dict[str, float]]] = {}
-    for clip in track(all_clips, description="side by side", console=console):
+    for number, clip in enumerate(track(all_clips, description="side by side", console=console)):
+        if not console.is_terminal:
+            console.print(f"side by side: {clip[0]}, {number} of {len(all_clips)} done")
         times: dict[str, list[float]] = {name: [] for name in runners}
         for _ in range(rounds):
             for name, create in runners.items():

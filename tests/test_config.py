@@ -28,7 +28,9 @@ def values_of(each):
 
 
 def agreeing(changes):
-    """The same, but for the one pair of settings that exclude each other."""
+    """The same, but for the one pair of settings that exclude each other, and the one number that must be odd."""
+    if "regression.scales" in changes:
+        changes = changes | {"regression.scales": changes["regression.scales"] | 1}
     rival = changes.get("representation.kind", "metric-weighted") != "metric-weighted"
     return changes | {"metric.learning": "off"} if rival else changes
 
@@ -121,6 +123,11 @@ def test_sections_check_themselves():
         MotionConfig(particles=0)
     with pytest.raises(ValueError, match=r"MemoryConfig\.sampling must be one of time-weighted, uniform"):
         MemoryConfig(sampling="random")
+
+
+def test_an_even_number_of_sizes_is_refused():
+    with pytest.raises(ValueError, match=r"RegressionConfig\.scales must be odd, so that one keeps the size, got 4"):
+        TrackerConfig().replace({"regression.scales": "4"})
 
 
 def test_replace_leaves_the_original_alone():

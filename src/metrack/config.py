@@ -197,6 +197,11 @@ class RegressionConfig(_Section):
     inertia: float = setting(60.0, "how dear it is to change the filter", low=0, high=1e6)
     rounds: int = setting(2, "rounds of the alternating method per frame", low=1, high=100)
 
+    def __post_init__(self) -> None:
+        _Section.__post_init__(self)
+        if self.scales % 2 == 0:
+            raise ValueError(f"RegressionConfig.scales must be odd, so that one keeps the size, got {self.scales}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerConfig:

@@ -94,13 +94,13 @@ class Regressor:
         self._scales = config.scale_step ** (np.arange(config.scales) - config.scales // 2)
         self._names = name_table() if self._coloured else np.empty((1, 0), np.float32)
         channels = DIRECTIONS + 1 + self._names.shape[1]
-        side = 2 * math.ceil((count * config.cell * self._scales[-1] / 2 + config.cell + SLACK) / BLOCK) * BLOCK
-        self._integral = np.empty((side // BLOCK + 1, side // BLOCK + 1, channels), np.float32)
+        blocks = 2 * math.ceil((count * config.cell * self._scales[-1] / 2 + config.cell + SLACK) / BLOCK)
+        self._integral = np.empty((blocks + 1, blocks + 1, channels), np.float32)
         self._map = np.empty((channels - DIRECTIONS + GRADIENTS, count, count), np.float32)
         taper = np.hanning(count + 2)[1:-1]
         self._taper = np.outer(taper, taper).astype(np.float32)
         self._label = to_spectrum(label(count, config.sharpness * count / config.reach))
-        side = config.reach * math.sqrt(self.target.area)
+        side = self._side(self.target)
         self._own = own_cells(count, self.target.h / side * count, self.target.w / side * count)
 
     def find(self, frame: Frame, last: Box, *, resize: bool = True) -> Found:

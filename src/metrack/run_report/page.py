@@ -80,11 +80,11 @@ def _title(run: Run) -> str:
 
 def _intro(run: Run) -> str:
     count = len(run.records)
-    targets = "one target" if count == 1 else f"{count} targets"
+    targets, each = ("one target", "") if count == 1 else (f"{count} targets", "each ")
     said = {"done": "", "running": " The run was still under way.", "interrupted": " The run was interrupted."}
     frames = "1 frame" if len(run.frames) == 1 else f"{len(run.frames)} frames"
     return (
-        f"metrack followed {targets} through {frames}, each from one box in the first frame, and says "
+        f"metrack followed {targets} through {frames}, {each}from one box in the first frame, and says "
         f"of every frame how sure it is and whether the target is in sight."
         f"{said.get(run.summary['status'], ' The source ended early.')}"
     )
