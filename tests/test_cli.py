@@ -64,7 +64,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_lines(path: Path, count: int, seconds: float = 60) -> None:
+def wait_for_lines(path: Path, count: int, seconds: float = 180) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if path.exists() and path.read_bytes().count(b"\n") >= count:
@@ -297,7 +297,7 @@ def test_a_folder_without_permission_is_refused(video: Path, box: str, tmp_path:
 
 def test_the_process_itself_says_one_sentence_and_exits_with_1(tmp_path: Path) -> None:
     process = start("track", tmp_path / "none.mp4", "--box", "1,2,30,40", "-o", tmp_path / "out")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     assert (process.returncode, out, err.count("\n")) == (1, "", 1)
 
 
@@ -352,7 +352,7 @@ def test_ctrl_c_keeps_everything_so_far_and_resume_goes_on(
     process = start("track", long_video, "--box", box, "--box", "20,20,30,30", "-o", out, *LIGHT)
     wait_for_lines(out / "trajectory.jsonl", 60)
     process.send_signal(number)
-    told, err = process.communicate(timeout=60)
+    told, err = process.communicate(timeout=180)
     assert (process.returncode, err) == (2, "")
     assert "--resume" in told
     said = summary(out)
@@ -383,7 +383,7 @@ def test_a_killed_run_can_be_resumed_from_its_last_checkpoint(
     process = start("track", long_video, "--box", box, "--box", "20,20,30,30", "-o", out, *LIGHT)
     wait_for_lines(out / "trajectory.jsonl", 250)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=180)
     checkpoint = json.loads((out / "resume" / "checkpoint.json").read_text())
     assert 1 < checkpoint["frames"] <= len(read_jsonl(out / "trajectory.jsonl")) / 2
     assert summary(out)["status"] == "running"
@@ -409,7 +409,7 @@ def test_resume_refuses_other_options_and_other_sources(
     process = start("track", long_video, "--box", box, "-o", out, "--no-video", *LIGHT)
     wait_for_lines(out / "trajectory.jsonl", 20)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=180)
     before = (out / "trajectory.jsonl").read_bytes()
     black = tmp_path / "black.mp4"
     with VideoWriter(black, (160, 120), 25) as writer:

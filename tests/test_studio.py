@@ -123,7 +123,7 @@ def test_runs_wait_for_their_turn(served):
 
 
 def receive(socket):
-    message = socket.recv(timeout=20)
+    message = socket.recv(timeout=60)
     length = struct.unpack(">I", message[:4])[0]
     return json.loads(message[4 : 4 + length]), message[4 + length :]
 
@@ -378,7 +378,7 @@ def test_strangers_are_sent_away(served):
     with client.connect(address, origin=served.address) as page:
         assert receive(page)[0]["begin"] == 0
     with pytest.raises((InvalidStatus, ConnectionClosed)), client.connect(address.replace(run, "nobody")) as page:
-        page.recv(timeout=5)
+        page.recv(timeout=60)
 
 
 def test_another_address_wants_the_token(tmp_path):

@@ -49,7 +49,7 @@ class Visitor:
 
     def tab(self):
         page = self.context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         page.on("request", lambda request: self.asked.append(request.url))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
@@ -119,7 +119,7 @@ def state(page, *words):
 
 def until(page, expression, argument=None):
     """Wait for something to become true; the page's policy lets no script of ours wait inside it."""
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not page.evaluate(expression, argument):
         assert time.monotonic() < limit, (expression, argument, page.locator("#chip").inner_text())
         page.wait_for_timeout(20)

@@ -44,7 +44,7 @@ class Studio:
 
     def ask(self, path, body=None, method=None, headers=None):
         """Return status, headers and the answer, decoded where it is JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         usual = {"Content-Type": "application/json"} if sent is not None else {}
         connection.request(method or ("GET" if sent is None else "POST"), path, sent, usual | (headers or {}))
@@ -62,7 +62,7 @@ class Studio:
     def start(self, boxes=(BOX,), source="clip", **options):
         return self.get("/api/runs", {"source": source, "boxes": list(boxes), **options})["id"]
 
-    def wait(self, run, condition, seconds=25):
+    def wait(self, run, condition, seconds=60):
         until = time.monotonic() + seconds
         while not condition(status := self.get(f"/api/runs/{run}")["status"]):
             assert time.monotonic() < until, status
