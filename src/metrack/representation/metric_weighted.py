@@ -35,7 +35,7 @@ class Triangle:
 
     def form(self, rows: Floats) -> Floats:
         """``rows' matrix^-1 rows`` of rows ``(n, D)``: explaining as a quadratic form ``(D, D)`` of the candidate."""
-        solved = blas.strsm(1.0, self.lower, np.asfortranarray(rows), lower=1, overwrite_b=1)  # (n, D)
+        solved = blas.strsm(1.0, self.lower, np.array(rows, order="F"), lower=1, overwrite_b=1)  # (n, D)
         form: Floats = solved.T @ solved
         return form
 
