@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -159,6 +160,7 @@ def test_demo_leaves_everything_it_speaks_of(tmp_path: Path, capsys: pytest.Capt
     assert "% of the frames" in told
     assert str(out / "tracked.mp4") in told
     assert str(out / "report.html") in told
+    assert re.search(r"one target through \d+ frames, from one box", (out / "report.html").read_text())
 
 
 def test_info_and_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,6 +81,7 @@ def test_the_page_needs_nothing_else_and_says_what_happened(report, run):
     page = report[0].read_text()
     assert not re.search(r"(src|href)=\"(?!data:|#)", page)  # nothing lies beside it here
     assert re.findall(r"(?<!xmlns=\")https?://", page) == []
+    assert re.search(r"2 targets through \d+ frames, each from one box", page)
     assert page.count("<h2>") == 4
     assert HOSTILE not in page
     assert page.count("data:image/jpeg") == len(moments(run, 12))
