@@ -6,6 +6,7 @@ from metrack.appearance import REFRESH_EVERY, Appearance, Lesson
 from metrack.config import MemoryConfig, MetricConfig, RankingConfig, RepresentationConfig, TrackerConfig
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND
 from metrack.representation.metric_weighted import residual_energy, score
+from metrack.residuals import SAME
 from metrack.threads import one_blas_thread
 from reference import representation as reference
 from reference import structured as structured_reference
@@ -120,7 +121,9 @@ class TestEnergies:
         model = run(appearance(), rng, 30)
         candidates, space = unit_rows(rng, 9), model.space
         for label, actual in enumerate(model.energies(candidates)):
-            expected = residual_energy(space.samples[space.block(label)], candidates, space.metric, 0.02)
+            P = space.samples[space.block(label)]
+            ridge = 0.02 * reference.ridge_unit(P, space.metric)
+            expected = residual_energy(P, candidates, space.metric, ridge)
             assert_allclose(actual, expected, rtol=0, atol=2e-5 * np.abs(space.metric).max())
 
     def test_many_candidates_have_the_energies_they_have_alone(self, seed):
@@ -139,6 +142,23 @@ class TestEnergies:
             np.testing.assert_allclose(
                 appearance.energies(candidates), np.concatenate(alone, axis=1), atol=2e-5 if ridge else 1e-3
             )
+
+    @pytest.mark.parametrize("learning", ["off", "guarded"])
+    def test_followed_from_frame_to_frame_they_are_those_of_what_is_remembered(self, learning, seed):
+        rng = np.random.default_rng(seed)
+        model = appearance(metric__learning=learning, metric__step_limit=0.1)
+        for frame in range(60):
+            run(model, rng, 1, first=frame)
+            candidates, space = unit_rows(rng, 5), model.space
+            for label, actual in enumerate(model.energies(candidates)):
+                P = space.samples[space.block(label)]
+                ridges = 0.02 * reference.ridge_unit(P, space.metric) * np.array([1 - SAME, 1.0, 1 + SAME])
+                low, middle, high = (residual_energy(P, candidates, space.metric, ridge) for ridge in ridges)
+                rounding = 2e-5 * np.abs(space.metric).max()
+                assert (actual >= low - rounding).all()
+                assert (actual <= high + rounding).all()
+                if learning == "off":  # then the ridge never changes
+                    assert_allclose(actual, middle, rtol=0, atol=rounding)
 
     def test_before_the_buffers_are_full(self, seed):
         rng = np.random.default_rng(seed)

@@ -1,7 +1,7 @@
 """What the target and its surroundings look like, and how candidates compare with it.
 
 One frame's learning in three movements: samples enter the two reservoirs, rounds of metric learning follow as they
-come due, and the Gram matrices of both classes are factorised for the candidates of the next frame.
+come due, and what is known of both classes as a whole follows for the candidates of the next frame.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from metrack.metric.proximity import draw_triplets, learn_round
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
 from metrack.metric.schedule import due
 from metrack.metric.structured import learn_ranking
-from metrack.representation import l1, omp
-from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise, quadratic
+from metrack.residuals import Residuals
 
-REFRESH_EVERY = 500  # frames from one exact re-computation of the Gram matrices to the next
-MANY_CANDIDATES = 2  # times the dimension: from here on quadratic forms are cheaper
+REFRESH_EVERY = 500  # frames from one exact re-computation of all that is kept up to date to the next
 FIRST_CAPACITY = 512  # samples per class for which a memory that keeps everything starts
 
 
@@ -53,52 +51,20 @@ class Appearance:
         self.reservoirs = [Reservoir(memory.size, memory.growth, memory.sampling) for _ in range(2)]
         self.space = SampleSpace(dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size)
         self.guard = Guard(config.metric.floor)
-        self.factors: list[Triangle | PseudoInverse] = []
-        self._forms: list[Floats] = []  # the same two classes as quadratic forms, made when first needed
+        self._residuals = Residuals(config, self.space)
         self.first: Floats = np.empty((0, dimension), np.float32)  # samples of the first frame, never forgotten
         self.steps_taken = 0  # in the metric learning of the last frame
         self._refreshed = 0  # frame of the last exact re-computation
 
     def energies(self, candidates: Floats) -> tuple[Floats, Floats]:
-        """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0.
-
-        Few candidates are compared with the samples; for many it pays to turn each class into one quadratic form.
-        """
-        if self.config.representation.kind != "metric-weighted":
-            theta_f, theta_b = self._energies_by_rival(candidates)
-            return theta_f, theta_b
-        many = len(candidates) > MANY_CANDIDATES * len(self.space.metric)
-        theta_f, theta_b = self._energies_by_form(candidates) if many else self._energies_by_samples(candidates)
-        return np.maximum(theta_f, 0.0), np.maximum(theta_b, 0.0)
-
-    def _energies_by_rival(self, candidates: Floats) -> list[Floats]:
-        settings = self.config.representation
-        classes = [self.space.samples[block] for block in self.space.blocks]
-        if settings.kind == "l1":
-            sparsity, tolerance = settings.sparsity, settings.tolerance
-            return [
-                l1.residual_energy(each, candidates, sparsity, trivial=True, tolerance=tolerance) for each in classes
-            ]
-        return [omp.residual_energy(each, candidates, settings.atoms) for each in classes]
-
-    def _energies_by_samples(self, Y: Floats) -> list[Floats]:
-        S, M = self.space.samples, self.space.metric
-        YM = Y @ M  # (N, D)
-        whole = np.einsum("nd,nd->n", YM, Y)
-        return [whole - f.explained(YM @ S[block].T) for f, block in zip(self.factors, self.space.blocks, strict=True)]
-
-    def _energies_by_form(self, Y: Floats) -> list[Floats]:
-        if not self._forms:
-            S, M = self.space.samples, self.space.metric
-            classes = zip(self.factors, self.space.blocks, strict=True)
-            self._forms = [M - factor.form(S[block] @ M) for factor, block in classes]  # (D, D) each
-        return [quadratic(form, Y) for form in self._forms]
+        """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
+        return self._residuals.energies(candidates)
 
     def strangeness(self, candidates: Floats) -> Floats:
         """Squared distance ``(N,)`` of candidates ``(N, D)`` to the nearest sample of the first frame."""
         lengths = np.einsum("nd,nd->n", candidates, candidates)
-        squares = lengths[:, None] + np.einsum("kd,kd->k", self.first, self.first) - 2 * candidates @ self.first.T
-        nearest: Floats = np.maximum(squares.min(axis=1), 0.0)
+        others = np.einsum("kd,kd->k", self.first, self.first) - 2 * (candidates @ self.first.T)  # (N, k)
+        nearest: Floats = np.maximum(lengths + others.min(axis=1), 0.0)
         return nearest
 
     def learn(self, rng: np.random.Generator, frame: int, lesson: Lesson) -> None:
@@ -108,7 +74,7 @@ class Appearance:
             self.first = lesson.foreground.copy()
         slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(lesson.foreground))
         slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(lesson.background))
-        self.space.put((slots_f, slots_b), (lesson.foreground[from_f], lesson.background[from_b]))
+        self._residuals.put((slots_f, slots_b), (lesson.foreground[from_f], lesson.background[from_b]))
         self.entered = ((slots_f, from_f), (slots_b, from_b))  # for whoever shows the memory
         if self.config.metric.learning != "off":
             if due(frame, self.config.metric.every):
@@ -118,8 +84,8 @@ class Appearance:
         if frame - self._refreshed >= REFRESH_EVERY:
             self.space.refresh()
             self.guard.refresh()
+            self._residuals.forget()
             self._refreshed = frame
-        self.factorise()
 
     def without_metric(self) -> Self:
         """Return the same memory as it would compare candidates if no metric had been learned."""
@@ -128,16 +94,7 @@ class Appearance:
         plain.space.restore(
             known | {"metric": np.eye(len(known["metric"]), dtype=np.float32), "weighted": known["gram"]}
         )
-        plain.factorise()
         return plain
-
-    def factorise(self) -> None:
-        """Make both classes ready for :meth:`energies`."""
-        if self.config.representation.kind != "metric-weighted":
-            return
-        ridge = self.config.representation.ridge
-        self._forms = []
-        self.factors = [factorise(self.space.weighted[block, block], ridge) for block in self.space.blocks]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the state as named arrays."""
@@ -145,6 +102,7 @@ class Appearance:
         arrays |= {f"space_{k}": v for k, v in self.space.to_arrays().items()}
         if self.guard.inverse is not None:
             arrays["guard_inverse"] = self.guard.inverse
+        arrays |= {f"residuals_{k}": v for k, v in self._residuals.to_arrays().items()}
         for label, reservoir in enumerate(self.reservoirs):
             arrays |= {f"reservoir_{label}_{k}": v for k, v in reservoir.to_arrays().items()}
         return arrays
@@ -155,6 +113,9 @@ class Appearance:
         self.first = arrays["first"]
         self.space.restore({k: arrays[f"space_{k}"] for k in self.space.to_arrays()})
         self.guard.inverse = arrays.get("guard_inverse")
+        self._residuals.restore(
+            {k: arrays[f"residuals_{k}"] for k in ("forms", "ridges") if f"residuals_{k}" in arrays}
+        )
         memory = self.config.memory
         self.reservoirs = [
             Reservoir.from_arrays(
@@ -165,7 +126,6 @@ class Appearance:
             )
             for label in (FOREGROUND, BACKGROUND)
         ]
-        self.factorise()
 
     def _triplets(self, rng: np.random.Generator) -> Ints:
         metric = self.config.metric
@@ -212,6 +172,6 @@ class Appearance:
         if metric.learning == "guarded":
             mix = self.guard.limit(space.metric, push, pull)
             pull, seen_pull = mix @ pull, mix @ seen_pull
-        space.change_metric(push, pull, seen_push, seen_pull)
+        self._residuals.change_metric(push, pull, seen_push, seen_pull)
         if metric.learning.startswith("projected"):
             space.set_metric(raise_eigenvalues(space.metric, metric.floor))

@@ -41,3 +41,9 @@ def score(theta_f, theta_b, gamma_f, gamma_b, rho):
     """Equation 3 for one candidate."""
     difference = math.exp(-theta_f / gamma_f) - rho * math.exp(-theta_b / gamma_b)
     return 1.0 / (1.0 + math.exp(-difference))
+
+
+def residual_form(templates, metric, ridge):
+    """The matrix A of theta(y) = y'Ay, by inverting M^-1 + PP' / ridge."""
+    P, M = np.asarray(templates, float).T, np.asarray(metric, float)
+    return np.linalg.inv(np.linalg.inv(M) + P @ P.T / ridge)

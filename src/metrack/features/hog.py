@@ -148,40 +148,49 @@ def _describe(
 ) -> NDArray[np.float32]:
     height, width = integral.shape[0] - 1, integral.shape[1] - 1
     block_length = cells_per_block * BINS
-    corners = np.empty((len(y_edges), len(x_edges), BINS), np.float32)
+    nx, ny = len(x_edges), len(y_edges)
+    corners = np.empty((ny, nx * BINS), np.float32)
     out = np.empty((len(boxes), len(cells) * BINS), np.float32)
-    left = np.empty(len(x_edges), np.int64)
-    u = np.empty(len(x_edges), np.float32)
+    left = np.empty(nx, np.int64)
+    u = np.empty(nx, np.float32)
+    flat = integral.reshape(height + 1, (width + 1) * BINS)
     for n in range(len(boxes)):
-        for j in range(len(x_edges)):
+        for j in range(nx):
             x = min(max(boxes[n, 0] + x_edges[j] * boxes[n, 2], 0.0), float(width))
-            left[j] = min(int(x), width - 1)
-            u[j] = x - left[j]
-        for i in range(len(y_edges)):
+            at = min(int(x), width - 1)
+            left[j] = at * BINS
+            u[j] = x - at
+        for i in range(ny):
             y = min(max(boxes[n, 1] + y_edges[i] * boxes[n, 3], 0.0), float(height))
             top = min(int(y), height - 1)
             v = np.float32(y - top)
-            for j in range(len(x_edges)):
+            upper, lower, made = flat[top], flat[top + 1], corners[i]
+            for j in range(nx):
                 a00, a01 = (1 - u[j]) * (1 - v), u[j] * (1 - v)
                 a10, a11 = (1 - u[j]) * v, u[j] * v
-                upper, lower = integral[top, left[j]], integral[top + 1, left[j]]
-                upper_next, lower_next = integral[top, left[j] + 1], integral[top + 1, left[j] + 1]
+                s, c = left[j], j * BINS
                 for b in range(BINS):
-                    corners[i, j, b] = a00 * upper[b] + a01 * upper_next[b] + a10 * lower[b] + a11 * lower_next[b]
+                    above = a00 * upper[s + b] + a01 * upper[s + BINS + b]
+                    made[c + b] = above + a10 * lower[s + b] + a11 * lower[s + BINS + b]
+        line = out[n]
         for c in range(len(cells)):
-            x0, x1, y0, y1 = cells[c, 0], cells[c, 1], cells[c, 2], cells[c, 3]
+            x0, x1 = cells[c, 0] * BINS, cells[c, 1] * BINS
+            top_row, bottom_row = corners[cells[c, 2]], corners[cells[c, 3]]
             for b in range(BINS):
-                out[n, c * BINS + b] = corners[y1, x1, b] - corners[y0, x1, b] - corners[y1, x0, b] + corners[y0, x0, b]
-        for start in range(0, out.shape[1], block_length):
+                strip = bottom_row[x1 + b] - top_row[x1 + b]
+                line[c * BINS + b] = strip - bottom_row[x0 + b] + top_row[x0 + b]
+        for start in range(0, len(line), block_length):
             first = start // BINS
             cell_w = (x_edges[cells[first, 1]] - x_edges[cells[first, 0]]) * boxes[n, 2]
             cell_h = (y_edges[cells[first, 3]] - y_edges[cells[first, 2]]) * boxes[n, 3]
             noise = np.float32(NOISE_LEVEL / BINS * cell_w * cell_h)
             total = np.float32(1e-30)
-            for d in range(start, start + block_length):
-                out[n, d] = max(out[n, d], np.float32(0.0)) + noise
-                total += out[n, d] * out[n, d]
+            block = line[start : start + block_length]
+            for d in range(block_length):
+                value = max(block[d], np.float32(0.0)) + noise
+                block[d] = value
+                total += value * value
             factor = np.float32(scale) / math.sqrt(total)
-            for d in range(start, start + block_length):
-                out[n, d] *= factor
+            for d in range(block_length):
+                block[d] *= factor
     return out

@@ -38,7 +38,9 @@ def distances(
     _check(templates)
     seen = np.asarray(observations, np.float32)
     measure = np.eye(seen.shape[1], dtype=np.float32) if metric is None else np.asarray(metric, np.float32)
-    each = [residual_energy(np.asarray(known, np.float32), seen, measure, ridge) for known in templates]
+    sets = [np.asarray(known, np.float32) for known in templates]
+    traces = [float(np.einsum("nd,nd->", known @ measure, known)) for known in sets]
+    each = [residual_energy(known, seen, measure, ridge * trace) for known, trace in zip(sets, traces, strict=True)]
     return np.stack(each, axis=1).astype(np.float64)
 
 

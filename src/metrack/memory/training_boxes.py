@@ -33,7 +33,8 @@ def background_boxes(rng: np.random.Generator, estimate: Box, config: MemoryConf
     misscaled = min(config.misscaled, config.negatives)
     inner, outer = config.negative_inner, config.reach
     radius = np.sqrt(inner**2 + (outer**2 - inner**2) * rng.random(config.negatives - misscaled))
-    return np.vstack([_beside(rng, estimate, radius), _misscaled(rng, estimate, misscaled, config)])
+    beside = _beside(rng, estimate, radius)
+    return np.vstack([beside, _misscaled(rng, estimate, misscaled, config)]) if misscaled else beside
 
 
 def _misscaled(rng: np.random.Generator, estimate: Box, count: int, config: MemoryConfig) -> Floats:

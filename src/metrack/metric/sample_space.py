@@ -57,9 +57,9 @@ class SampleSpace:
         rows = np.concatenate([slots[FOREGROUND], slots[BACKGROUND] + self.capacity])
         new = np.concatenate(samples)
         self.samples[rows] = new
-        products = np.concatenate([new, new @ self.metric]) @ self.samples.T  # (2 k, n)
-        _write_symmetric(self.gram, rows, products[: len(rows)])
-        _write_symmetric(self.weighted, rows, products[len(rows) :])
+        products = self.samples @ np.concatenate([new, (self.metric @ new.T).T]).T  # (n, 2 k)
+        _write_symmetric(self.gram, rows, products[:, : len(rows)])
+        _write_symmetric(self.weighted, rows, products[:, len(rows) :])
 
     def change_metric(self, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
         """Add ``push' push - pull' pull`` to the metric, and what follows from it to the weighted Gram matrix.
@@ -102,9 +102,9 @@ class SampleSpace:
 
 @njit(cache=True, nogil=True)
 def _write_symmetric(matrix: Floats, rows: Ints, values: Floats) -> None:
-    """Write values ``(k, n)`` into rows ``(k,)`` and, mirrored, into the same columns."""
-    for i in range(len(rows)):
-        matrix[rows[i]] = values[i]
+    """Write values ``(n, k)`` into columns ``(k,)`` and, mirrored, into the same rows."""
     for row in range(len(matrix)):
         for i in range(len(rows)):
-            matrix[row, rows[i]] = values[i, row]
+            matrix[row, rows[i]] = values[row, i]
+    for i in range(len(rows)):
+        matrix[rows[i]] = values[:, i]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import blas, eigh, lapack
 
@@ -60,9 +61,9 @@ class PseudoInverse:
 
 
 def factorise(weighted: Floats, ridge: float) -> Triangle | PseudoInverse:
-    """Make the metric-weighted Gram matrix ``(n, n)`` of a class ready for solving.
+    """Make the metric-weighted Gram matrix ``(n, n)`` of a class ready for solving, the ridge added to its diagonal.
 
-    The ridge is in units of the matrix's trace. Directions that rounding could have made are left out.
+    Directions that rounding could have made are left out.
     """
     damped, tolerance = _damped(weighted, ridge)
     lower, failed = lapack.spotrf(damped, lower=1, clean=0, overwrite_a=1)
@@ -79,22 +80,29 @@ def _damped(weighted: Floats, ridge: float) -> tuple[Floats, float]:
     """Copy the symmetric matrix in LAPACK's order and add the ridge; tell what rounding could make of a zero in it."""
     damped = np.array(weighted.T, order="F")
     diagonal = damped.ravel("K")[:: len(damped) + 1]
-    diagonal += np.float32(ridge * max(float(diagonal.sum()), 0.0))
+    diagonal += np.float32(ridge)
     return damped, float(np.finfo(np.float32).eps) * len(damped) * float(np.abs(diagonal).max())
 
 
 def quadratic(form: Floats, rows: Floats) -> Floats:
-    """``y' form y`` for each row y of ``(N, D)``; at half the work where the symmetric form is positive definite."""
-    lower, failed = lapack.spotrf(form.T, lower=1, clean=0)
-    if failed:
-        energy: Floats = np.einsum("nd,nd->n", rows @ form, rows)
-        return energy
-    energy = np.empty(len(rows), rows.dtype)
+    """``y' form y`` for each row y of ``(N, D)``; of the symmetric form one triangle is read, which halves the work."""
+    diagonal, energy = np.diagonal(form).copy(), np.empty(len(rows), np.float32)
     for start in range(0, len(rows), ROWS_AT_ONCE):  # in pieces that stay in the cache
         piece = slice(start, start + ROWS_AT_ONCE)
-        seen = blas.strmm(1.0, lower, rows[piece].T, trans_a=1, lower=1)  # (D, rows)
-        np.einsum("dn,dn->n", seen, seen, out=energy[piece])
+        seen = blas.strmm(1.0, form.T, rows[piece].T, lower=1, trans_a=1).T  # (rows, D)
+        _sum_pairs(rows[piece], seen, diagonal, energy[piece])
     return energy
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _sum_pairs(rows: Floats, seen: Floats, diagonal: Floats, energy: Floats) -> None:
+    """Complete quadratic forms: with one triangle seen, every pair of numbers counts twice and each by itself once."""
+    for n in range(len(rows)):
+        y, z = rows[n], seen[n]
+        total = np.float32(0.0)
+        for d in range(len(y)):
+            total += y[d] * (z[d] + z[d] - y[d] * diagonal[d])
+        energy[n] = total
 
 
 def residual_energy(templates: Floats, candidates: Floats, metric: Floats, ridge: float) -> Floats:
@@ -105,7 +113,7 @@ def residual_energy(templates: Floats, candidates: Floats, metric: Floats, ridge
     templates : (n, D)      one remembered appearance per row
     candidates : (N, D)     one descriptor per row
     metric : (D, D)         M, symmetric
-    ridge : float           in units of the trace of the Gram matrix
+    ridge : float           absolute
 
     Returns
     -------

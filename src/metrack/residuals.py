@@ -1,0 +1,134 @@
+"""How well foreground and background explain candidates, made ready for as many candidates as a frame has.
+
+There are two ways. Compared with the samples themselves, a candidate costs what the samples are many, and each class
+one factorisation in every frame. As a quadratic form of the candidate, each class costs the same for any number of
+samples, and a form that is kept follows samples and metric by as few ranks as they change. Few candidates go the first
+way and many the second; which are many is counted, and so is whether forms are worth keeping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack.arrays import Floats, Ints
+from metrack.config import TrackerConfig
+from metrack.metric.sample_space import SampleSpace
+from metrack.representation import l1, omp
+from metrack.representation.form import ResidualForm
+from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise
+
+MANY = 2  # times the dimension: for so many candidates it pays to make forms
+FEW_CHANGES = 0.5  # of the dimension: up to so many ranks it is cheaper to change a form than to make it anew
+SAME = 0.1  # of itself by which a ridge may change before forms are made anew
+
+
+class Residuals:
+    """Residual energies against the two classes of a sample space, of which it expects to be told every change."""
+
+    def __init__(self, config: TrackerConfig, space: SampleSpace) -> None:
+        self.config = config
+        self.space = space
+        self._factors: list[Triangle | PseudoInverse] = []  # of both classes, made when first needed
+        self._forms: list[ResidualForm] = []  # likewise
+
+    def energies(self, candidates: Floats) -> tuple[Floats, Floats]:
+        """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
+        if self.config.representation.kind != "metric-weighted":
+            theta_f, theta_b = self._by_rival(candidates)
+            return theta_f, theta_b
+        many = len(candidates) > MANY * len(self.space.metric)
+        theta_f, theta_b = self._by_form(candidates) if many or self._keeps_forms else self._by_samples(candidates)
+        return np.maximum(theta_f, 0.0), np.maximum(theta_b, 0.0)
+
+    def _by_rival(self, candidates: Floats) -> list[Floats]:
+        settings = self.config.representation
+        classes = [self.space.samples[block] for block in self.space.blocks]
+        if settings.kind == "l1":
+            sparsity, tolerance = settings.sparsity, settings.tolerance
+            return [
+                l1.residual_energy(each, candidates, sparsity, trivial=True, tolerance=tolerance) for each in classes
+            ]
+        return [omp.residual_energy(each, candidates, settings.atoms) for each in classes]
+
+    def _by_samples(self, Y: Floats) -> list[Floats]:
+        space = self.space
+        if not self._factors:
+            self._factors = [factorise(space.weighted[block, block], self._ridge(block)) for block in space.blocks]
+        S, M = space.samples, space.metric
+        YM = Y @ M  # (N, D)
+        whole = np.einsum("nd,nd->n", YM, Y)
+        return [whole - f.explained(YM @ S[block].T) for f, block in zip(self._factors, space.blocks, strict=True)]
+
+    def _by_form(self, Y: Floats) -> list[Floats]:
+        S, M, G = self.space.samples, self.space.metric, self.space.weighted
+        if not self._forms:
+            self._forms = [ResidualForm.of(S[b], M, G[b, b], self._ridge(b)) for b in self.space.blocks]
+        return [form.energy(Y) for form in self._forms]
+
+    def _ridge(self, block: slice) -> float:
+        """The ridge of a class, given in units of the trace of its Gram matrix."""
+        return self.config.representation.ridge * max(float(np.diagonal(self.space.weighted)[block].sum()), 0.0)
+
+    @property
+    def _keeps_forms(self) -> bool:
+        """Whether forms are kept from frame to frame: full buffers, many candidates, a metric that stays positive."""
+        memory = self.config.memory
+        changing = 2 * (memory.positives + memory.negatives)  # samples that leave or join in a frame
+        return (
+            self.space.counts == [memory.size, memory.size]
+            and self.config.motion.particles * memory.size > changing * len(self.space.metric)
+            and self.config.metric.learning in ("off", "guarded")
+            and self.config.representation.ridge > 0
+        )
+
+    def put(self, slots: tuple[Ints, Ints], samples: tuple[Floats, Floats]) -> None:
+        """Write samples into slots of both classes of the space, and follow."""
+        space, kept = self.space, self._keeps_forms
+        leaving = [space.samples[s + label * space.capacity] for label, s in enumerate(slots)] if kept else []
+        space.put(slots, samples)
+        self._factors = []
+        if not kept or not self._can_follow(2 * max(map(len, slots))):
+            self._forms = []
+        if self._forms:
+            for form, old, new in zip(self._forms, leaving, samples, strict=True):
+                form.replace(old, new)
+
+    def change_metric(self, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
+        """Change the metric of the space, as :meth:`SampleSpace.change_metric` does, and follow."""
+        space = self.space
+        space.change_metric(push, pull, seen_push, seen_pull)
+        self._factors = []
+        if not self._can_follow(len(push) + len(pull)):
+            self._forms = []
+        if self._forms:
+            for form, block in zip(self._forms, space.blocks, strict=True):
+                form.change_metric(space.samples[block], push, pull, seen_push[:, block], seen_pull[:, block])
+
+    def _can_follow(self, ranks: int) -> bool:
+        """Whether the forms there are may be changed by so many ranks: not too many, and the ridges as they were."""
+        wanted = [self._ridge(block) for block in self.space.blocks]
+        same = [abs(form.ridge - ridge) <= SAME * ridge for form, ridge in zip(self._forms, wanted, strict=False)]
+        return all(same) and ranks <= FEW_CHANGES * len(self.space.metric)
+
+    def forget(self) -> None:
+        """Start anew from the space as it is."""
+        self._factors, self._forms = [], []
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what is kept from frame to frame as named arrays."""
+        if not self._forms or not self._keeps_forms:
+            return {}
+        return {
+            "forms": np.stack([form.matrix for form in self._forms]),
+            "ridges": np.array([form.ridge for form in self._forms]),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the state that :meth:`to_arrays` returned."""
+        self.forget()
+        for matrix, ridge in zip(arrays.get("forms", ()), arrays.get("ridges", ()), strict=True):
+            self._forms.append(ResidualForm(matrix.copy(), float(ridge)))
