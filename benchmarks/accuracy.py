@@ -1,7 +1,7 @@
 """Accuracy on the development sequences: variants of the preset paper side by side, several seeds.
 
     python benchmarks/accuracy.py [--table metrics|representations] [--variant NAME:setting=value,... ...]
-                                  [--seeds 3] [--starts 1] [--length FRAMES] [--processes N]
+                                  [--seeds 3] [--first-seed 0] [--starts 1] [--length FRAMES] [--processes N]
 
 Prints one row per sequence (mean and spread over seeds of the success AUC), rows of means (AUC, precision, centre
 error, overlap, success, milliseconds of learning and of a whole frame), and the difference between the first variant
@@ -103,7 +103,7 @@ def measure(
         Run(name, s.part(start, None if length is None else start + length), config, k)
         for name, config in variants.items()
         for s, starting in zip(sequences, places, strict=True)
-        for k in range(seeds)
+        for k in range(options.first_seed, options.first_seed + seeds)
         for start in starting
     ]
     with multiprocessing.Pool(options.processes) as pool:
@@ -132,6 +132,7 @@ def table(figures: dict[str, np.ndarray], sequences: list[Sequence]) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=0, help="so that a choice is confirmed on other seeds")
     parser.add_argument("--table", choices=list(TABLES), default="metric", help="a set of variants to compare")
     parser.add_argument("--variant", action="append", help="NAME:setting=value,... on top of preset paper, instead")
     parser.add_argument("--starts", type=int, default=1, help="evenly spaced frames a sequence is started at")
