@@ -39,7 +39,7 @@ TABLES = {
     "metrics": (
         "proximity:",
         "structured:metric.every=0,ranking.every=1",
-        "mixed:ranking.every=5",
+        "mixed:metric.every=1,ranking.every=5",
         f"metric off:{OFF}",
     ),
     "representations": (

@@ -198,7 +198,7 @@ def matrix_rate(seconds: float) -> None:
 
 def learning_rounds(all_clips: list[Clip]) -> None:
     """What a learning round costs: trackers with and without one follow the same frames in turns."""
-    presets = {name: preset(name) for name in ("paper", "paper-structured")}
+    presets = {"paper": preset("paper").replace({"metric.every": 1}), "paper-structured": preset("paper-structured")}
     presets["without"] = preset("paper").replace({"metric.learning": "off"})
     spent: dict[str, list[float]] = {name: [] for name in presets}
     for _, images, box in track(all_clips, description="learning rounds", console=console):

@@ -29,7 +29,6 @@ DEFAULT_CHANGES = {
     "motion.particles": 50,
     "memory.size": 100,
     "metric.triplets": 200,
-    "metric.every": 5,
     "memory.learn_when": "tracking",
     "search.candidates": 600,
     "representation.loyalty": 1.0,

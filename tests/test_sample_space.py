@@ -85,7 +85,21 @@ class TestPut:
             expected = np.array([memory[i] for i in range(len(memory))]).reshape(-1, 7)
             assert_array_equal(space.samples[space.block(label)], expected)
             assert_array_equal(space.row_numbers(label), np.arange(len(space.samples))[space.block(label)])
+        assert_allclose(space.energies, np.diagonal(space.weighted), rtol=0, atol=1e-5)
         assert_allclose(errors(space), 0, atol=1e-5)
+
+    def test_asked_seldom_or_often_the_products_are_the_same(self, seed):
+        often, seldom = SampleSpace(9, 6), SampleSpace(9, 6)
+        for space in (often, seldom):
+            rng = np.random.default_rng(seed)
+            for turn in range(12):
+                random_put(rng, space, 3, 6)
+                if space is often:
+                    assert_allclose(errors(space), 0, atol=1e-5)
+                if turn % 5 == 4:
+                    random_change(rng, space)
+        assert_allclose(seldom.weighted, often.weighted, rtol=0, atol=1e-5)
+        assert_allclose(seldom.gram, often.gram, rtol=0, atol=1e-5)
 
     def test_rows_that_hold_nothing_are_zero(self, seed):
         rng = np.random.default_rng(seed)
@@ -188,8 +202,9 @@ class TestDrift:
 
     def test_a_refresh_heals_any_damage(self, seed):
         space = self.run(np.random.default_rng(seed), 3, 30, 40, 1.0)
-        space.gram += 1
-        space.weighted *= 2
+        space.gram[:] += 1
+        space.weighted[:] *= 2
+        space.energies[:] = 0
         space.refresh()
         assert_allclose(errors(space), 0, atol=FRESH)
 

@@ -90,10 +90,9 @@ class Appearance:
     def without_metric(self) -> Self:
         """Return the same memory as it would compare candidates if no metric had been learned."""
         plain = type(self)(self.config, len(self.space.metric))
-        known = self.space.to_arrays()
-        plain.space.restore(
-            known | {"metric": np.eye(len(known["metric"]), dtype=np.float32), "weighted": known["gram"]}
-        )
+        known = {name: array.copy() for name, array in self.space.to_arrays().items()}
+        plain.space.restore(known)
+        plain.space.set_metric(np.eye(len(known["metric"]), dtype=np.float32))
         return plain
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

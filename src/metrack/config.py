@@ -152,7 +152,7 @@ class MetricConfig(_Section):
     anchors: str = setting("foreground", "which samples triplets are built around", choices=("foreground", "both"))
     margin: float = setting(1.0, "by how much a stranger must be farther than a relative", low=0, high=1e6)
     step_limit: float = setting(1.0, "C: the longest step one triplet may take", low=0, high=1e6)
-    every: int = setting(1, "frames from one round on triplets to the next (0: never)", low=0, high=1_000_000)
+    every: int = setting(5, "frames from one round on triplets to the next (0: never)", low=0, high=1_000_000)
     floor: float = setting(
         0.02, "smallest eigenvalue the metric may have when it is guarded or projected", low=0, high=1
     )
@@ -272,7 +272,7 @@ PAPER = TrackerConfig()
 
 PAPER_STRUCTURED = PAPER.replace({"metric.every": 0, "ranking.every": 1})
 
-PAPER_MIXED = PAPER.replace({"ranking.every": 5})
+PAPER_MIXED = PAPER.replace({"metric.every": 1, "ranking.every": 5})
 
 DEFAULT = PAPER.replace(
     {
@@ -281,7 +281,6 @@ DEFAULT = PAPER.replace(
         "memory.size": 100,
         "memory.learn_when": "tracking",
         "metric.triplets": 200,
-        "metric.every": 5,
         "representation.loyalty": 1.0,
         "search.candidates": 600,
     }

@@ -64,14 +64,15 @@ class Residuals:
         return [whole - f.explained(YM @ S[block].T) for f, block in zip(self._factors, space.blocks, strict=True)]
 
     def _by_form(self, Y: Floats) -> list[Floats]:
-        S, M, G = self.space.samples, self.space.metric, self.space.weighted
+        space = self.space
         if not self._forms:
-            self._forms = [ResidualForm.of(S[b], M, G[b, b], self._ridge(b)) for b in self.space.blocks]
+            S, M, G = space.samples, space.metric, space.weighted
+            self._forms = [ResidualForm.of(S[b], M, G[b, b], self._ridge(b)) for b in space.blocks]
         return [form.energy(Y) for form in self._forms]
 
     def _ridge(self, block: slice) -> float:
         """The ridge of a class, given in units of the trace of its Gram matrix."""
-        return self.config.representation.ridge * max(float(np.diagonal(self.space.weighted)[block].sum()), 0.0)
+        return self.config.representation.ridge * max(float(self.space.energies[block].sum()), 0.0)
 
     @property
     def _keeps_forms(self) -> bool:

@@ -2,7 +2,8 @@
 
 Learning and scoring need the samples mostly through inner products, so those are kept: ``gram`` between all pairs of
 samples, ``weighted`` the same in the metric. Rows ``[0, capacity)`` are foreground, ``[capacity, 2 * capacity)``
-background; rows that hold nothing yet are zero.
+background; rows that hold nothing yet are zero. Not every frame asks for inner products: those of samples that have
+come since are formed when somebody does, all in one product.
 """
 
 from __future__ import annotations
@@ -18,10 +19,21 @@ from metrack.arrays import Floats, Ints
 from metrack.metric.outer import add_outer
 
 FOREGROUND, BACKGROUND = 0, 1
+ARRAYS = {  # what is saved, and where it is kept
+    "metric": "metric",
+    "samples": "samples",
+    "energies": "energies",
+    "gram": "_gram",
+    "weighted": "_weighted",
+    "stale": "_stale",
+}
 
 
 class SampleSpace:
-    """Samples of two classes, the metric M, and their Gram matrices, kept in step with each other."""
+    """Samples of two classes, the metric M, and their Gram matrices, kept in step with each other.
+
+    ``energies`` ``(n,)`` are the diagonal of ``weighted``, at hand at any time.
+    """
 
     def __init__(self, dimension: int, capacity: int) -> None:
         self.metric: Floats = np.eye(dimension, dtype=np.float32)
@@ -31,8 +43,32 @@ class SampleSpace:
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity
         self.samples: Floats = np.zeros((2 * capacity, len(self.metric)), np.float32)
-        self.gram: Floats = np.zeros((2 * capacity, 2 * capacity), np.float32)
-        self.weighted: Floats = np.zeros((2 * capacity, 2 * capacity), np.float32)
+        self.energies: Floats = np.zeros(2 * capacity, np.float32)
+        self._gram: Floats = np.zeros((2 * capacity, 2 * capacity), np.float32)
+        self._weighted: Floats = np.zeros((2 * capacity, 2 * capacity), np.float32)
+        self._stale = np.zeros(2 * capacity, np.bool_)  # rows whose products are those of an earlier sample
+
+    @property
+    def gram(self) -> Floats:
+        """Inner products ``(n, n)`` of all samples."""
+        self._catch_up()
+        return self._gram
+
+    @property
+    def weighted(self) -> Floats:
+        """The same in the metric."""
+        self._catch_up()
+        return self._weighted
+
+    def _catch_up(self) -> None:
+        rows = np.flatnonzero(self._stale)
+        if not len(rows):
+            return
+        new = self.samples[rows]
+        products = self.samples @ np.concatenate([new, (self.metric @ new.T).T]).T  # (n, 2 k)
+        _write_symmetric(self._gram, rows, products[:, : len(rows)])
+        _write_symmetric(self._weighted, rows, products[:, len(rows) :])
+        self._stale[:] = False
 
     def block(self, label: int) -> slice:
         """Rows of a class that hold a sample."""
@@ -57,17 +93,17 @@ class SampleSpace:
         rows = np.concatenate([slots[FOREGROUND], slots[BACKGROUND] + self.capacity])
         new = np.concatenate(samples)
         self.samples[rows] = new
-        products = self.samples @ np.concatenate([new, (self.metric @ new.T).T]).T  # (n, 2 k)
-        _write_symmetric(self.gram, rows, products[:, : len(rows)])
-        _write_symmetric(self.weighted, rows, products[:, len(rows) :])
+        self.energies[rows] = np.einsum("dk,kd->k", self.metric @ new.T, new)
+        self._stale[rows] = True
 
     def change_metric(self, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
         """Add ``push' push - pull' pull`` to the metric, and what follows from it to the weighted Gram matrix.
 
         ``push`` and ``pull`` are ``(m, D)``; ``seen_*`` are their inner products ``(m, n)`` with all samples.
         """
-        add_outer(self.metric, push, pull)
         add_outer(self.weighted, seen_push, seen_pull)
+        add_outer(self.metric, push, pull)
+        self.energies[:] = np.diagonal(self._weighted)
 
     def set_metric(self, metric: Floats) -> None:
         """Replace the metric and form the weighted Gram matrix anew."""
@@ -77,20 +113,23 @@ class SampleSpace:
     def refresh(self) -> None:
         """Form both Gram matrices anew from the samples and the metric, dropping accumulated rounding."""
         self.metric = (self.metric + self.metric.T) / 2
-        np.matmul(self.samples, self.samples.T, out=self.gram)
-        np.matmul(self.samples @ self.metric, self.samples.T, out=self.weighted)
+        np.matmul(self.samples, self.samples.T, out=self._gram)
+        np.matmul(self.samples @ self.metric, self.samples.T, out=self._weighted)
+        self.energies[:] = np.diagonal(self._weighted)
+        self._stale[:] = False
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the state as named arrays."""
-        matrices = {k: getattr(self, k) for k in ("metric", "samples", "gram", "weighted")}
-        return {**matrices, "counts": np.array(self.counts)}
+        return {name: getattr(self, attribute) for name, attribute in ARRAYS.items()} | {
+            "counts": np.array(self.counts)
+        }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the state that :meth:`to_arrays` returned."""
         self.capacity = len(arrays["samples"]) // 2
         self.counts = [int(n) for n in arrays["counts"]]
-        self.metric, self.samples = arrays["metric"], arrays["samples"]
-        self.gram, self.weighted = arrays["gram"], arrays["weighted"]
+        for name, attribute in ARRAYS.items():
+            setattr(self, attribute, arrays[name])
 
     def _grow(self, needed: int) -> None:
         kept = [self.samples[block] for block in self.blocks]
