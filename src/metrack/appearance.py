@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from metrack.arrays import Floats, Ints
@@ -62,10 +63,7 @@ class Appearance:
 
     def strangeness(self, candidates: Floats) -> Floats:
         """Squared distance ``(N,)`` of candidates ``(N, D)`` to the nearest sample of the first frame."""
-        lengths = np.einsum("nd,nd->n", candidates, candidates)
-        others = np.einsum("kd,kd->k", self.first, self.first) - 2 * (candidates @ self.first.T)  # (N, k)
-        nearest: Floats = np.maximum(lengths + others.min(axis=1), 0.0)
-        return nearest
+        return nearest_squares(candidates, self.first)
 
     def learn(self, rng: np.random.Generator, frame: int, lesson: Lesson) -> None:
         """Take in what a frame has to teach."""
@@ -174,3 +172,19 @@ class Appearance:
         self._residuals.change_metric(push, pull, seen_push, seen_pull)
         if metric.learning.startswith("projected"):
             space.set_metric(raise_eigenvalues(space.metric, metric.floor))
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def nearest_squares(rows: Floats, others: Floats) -> Floats:
+    """Squared distance ``(N,)`` of each of the rows ``(N, D)`` to the nearest of a few others ``(k, D)``."""
+    nearest = np.empty(len(rows), np.float32)
+    for n in range(len(rows)):
+        row, least = rows[n], np.float32(np.inf)
+        for k in range(len(others)):
+            other, total = others[k], np.float32(0.0)
+            for d in range(len(row)):
+                apart = row[d] - other[d]
+                total += apart * apart
+            least = min(least, total)
+        nearest[n] = least
+    return nearest
