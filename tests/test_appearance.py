@@ -160,6 +160,19 @@ class TestEnergies:
                 if learning == "off":  # then the ridge never changes
                     assert_allclose(actual, middle, rtol=0, atol=rounding)
 
+    @pytest.mark.parametrize("damage", [np.nan, -1e3, 1e3])
+    def test_a_form_that_rounding_has_spoilt_is_made_anew(self, damage, seed):
+        rng = np.random.default_rng(seed)
+        model = run(appearance(metric__learning="off"), rng, 10)
+        arrays = {name: array.copy() for name, array in model.to_arrays().items()}
+        arrays["residuals_forms"][0] += np.float32(damage)
+        model.restore(arrays)
+        run(model, rng, 1, first=10)
+        candidates, P = unit_rows(rng, 5), model.space.samples[model.space.block(FOREGROUND)]
+        M = model.space.metric
+        expected = residual_energy(P, candidates, M, 0.02 * reference.ridge_unit(P, M))
+        assert_allclose(model.energies(candidates)[0], expected, rtol=0, atol=2e-5)
+
     def test_before_the_buffers_are_full(self, seed):
         rng = np.random.default_rng(seed)
         assert_healthy(run(appearance(), rng, 1), rng)

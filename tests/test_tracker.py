@@ -250,7 +250,7 @@ def test_refining_particles_find_the_target_more_precisely(clip):
     """With as many particles in all, over several seeds."""
 
     def mean_overlap(refined):
-        config = LIGHT.replace({"motion.refined": refined})
+        config = LIGHT.replace({"motion.refined": refined, "metric.learning": "off"})  # whose changes would blur it
         runs = [follow(started(clip, config, seed), clip, 30) for seed in range(5)]
         return np.mean([e.box.iou(clip.truth[i].box) for run in runs for i, e in enumerate(run, 1)])
 
@@ -386,7 +386,8 @@ class TestScoringAnyBox:
             follow(each, clip, 20)
         on, off = learned.score(clip[20], boxes), learned.score(clip[20], boxes, metric=False)
         assert np.abs(on - off).max() > 1e-3
-        np.testing.assert_array_equal(plain.score(clip[20], boxes), plain.score(clip[20], boxes, metric=False))
+        as_if = plain.score(clip[20], boxes, metric=False)
+        np.testing.assert_allclose(plain.score(clip[20], boxes), as_if, rtol=1e-6)
 
     def test_it_needs_a_target_and_a_frame_like_the_first(self, clip):
         with pytest.raises(ValueError, match="score needs a target"):

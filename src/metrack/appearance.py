@@ -84,6 +84,7 @@ class Appearance:
             self.guard.refresh()
             self._residuals.forget()
             self._refreshed = frame
+        self._residuals.prepare()
 
     def without_metric(self) -> Self:
         """Return the same memory as it would compare candidates if no metric had been learned."""

@@ -8,7 +8,7 @@ way and many the second; which are many is counted, and so is whether forms are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -64,11 +64,21 @@ class Residuals:
         return [whole - f.explained(YM @ S[block].T) for f, block in zip(self._factors, space.blocks, strict=True)]
 
     def _by_form(self, Y: Floats) -> list[Floats]:
+        self._make_forms()
+        return [form.energy(Y) for form in self._forms]
+
+    def _make_forms(self) -> None:
         space = self.space
         if not self._forms:
             S, M, G = space.samples, space.metric, space.weighted
             self._forms = [ResidualForm.of(S[b], M, G[b, b], self._ridge(b)) for b in space.blocks]
-        return [form.energy(Y) for form in self._forms]
+
+    def prepare(self) -> None:
+        """Make what the next frame needs, so that whoever asks before it changes nothing."""
+        if self._keeps_forms:
+            self._make_forms()
+        else:
+            self.space.catch_up()
 
     def _ridge(self, block: slice) -> float:
         """The ridge of a class, given in units of the trace of its Gram matrix."""
@@ -82,6 +92,7 @@ class Residuals:
         return (
             self.space.counts == [memory.size, memory.size]
             and self.config.motion.particles * memory.size > changing * len(self.space.metric)
+            and self.config.representation.kind == "metric-weighted"
             and self.config.metric.learning in ("off", "guarded")
             and self.config.representation.ridge > 0
         )
@@ -94,9 +105,7 @@ class Residuals:
         self._factors = []
         if not kept or not self._can_follow(2 * max(map(len, slots))):
             self._forms = []
-        if self._forms:
-            for form, old, new in zip(self._forms, leaving, samples, strict=True):
-                form.replace(old, new)
+        self._change_forms(lambda form, label: form.replace(leaving[label], samples[label]))
 
     def change_metric(self, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
         """Change the metric of the space, as :meth:`SampleSpace.change_metric` does, and follow."""
@@ -105,14 +114,29 @@ class Residuals:
         self._factors = []
         if not self._can_follow(len(push) + len(pull)):
             self._forms = []
-        if self._forms:
-            for form, block in zip(self._forms, space.blocks, strict=True):
-                form.change_metric(space.samples[block], push, pull, seen_push[:, block], seen_pull[:, block])
+        blocks = space.blocks
+
+        def follow(form: ResidualForm, label: int) -> None:
+            own = blocks[label]
+            form.change_metric(space.samples[own], push, pull, seen_push[:, own], seen_pull[:, own])
+
+        self._change_forms(follow)
+
+    def _change_forms(self, change: Callable[[ResidualForm, int], None]) -> None:
+        """Change the forms there are; should rounding spoil one, they are made anew."""
+        try:
+            for label, form in enumerate(self._forms):
+                change(form, label)
+            spoilt = not all(form.is_sound(self.space.metric) for form in self._forms)
+        except np.linalg.LinAlgError:
+            spoilt = True
+        if spoilt:
+            self._forms = []
 
     def _can_follow(self, ranks: int) -> bool:
         """Whether the forms there are may be changed by so many ranks: not too many, and the ridges as they were."""
         wanted = [self._ridge(block) for block in self.space.blocks]
-        same = [abs(form.ridge - ridge) <= SAME * ridge for form, ridge in zip(self._forms, wanted, strict=False)]
+        same = [abs(form.ridge - ridge) < SAME * ridge for form, ridge in zip(self._forms, wanted, strict=False)]
         return all(same) and ranks <= FEW_CHANGES * len(self.space.metric)
 
     def forget(self) -> None:

@@ -51,16 +51,17 @@ class SampleSpace:
     @property
     def gram(self) -> Floats:
         """Inner products ``(n, n)`` of all samples."""
-        self._catch_up()
+        self.catch_up()
         return self._gram
 
     @property
     def weighted(self) -> Floats:
         """The same in the metric."""
-        self._catch_up()
+        self.catch_up()
         return self._weighted
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
+        """Form the inner products that are missing."""
         rows = np.flatnonzero(self._stale)
         if not len(rows):
             return

@@ -19,6 +19,8 @@ from scipy.linalg import blas
 from metrack.arrays import Floats
 from metrack.representation.metric_weighted import factorise, quadratic
 
+SLACK = 1e-3  # of a squared length that rounding may add to it
+
 
 class ResidualForm:
     """The form of one class.
@@ -41,6 +43,11 @@ class ResidualForm:
     def energy(self, candidates: Floats) -> Floats:
         """Return theta ``(N,)`` of candidates ``(N, D)``."""
         return quadratic(self.matrix, candidates)
+
+    def is_sound(self, metric: Floats) -> bool:
+        """Whether rounding has left a form of this metric: no direction explains less than nothing or more than all."""
+        own, whole = np.diagonal(self.matrix), np.diagonal(metric)
+        return bool(((own >= 0) & (own <= (1 + SLACK) * whole)).all())
 
     def replace(self, leaving: Floats, joining: Floats) -> None:
         """Let samples ``(k, D)`` leave and others ``(j, D)`` join."""
