@@ -17,15 +17,18 @@ from PIL import Image
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync import client
 
+from metrack import Tracker
 from metrack.cli import run as command_line
 from metrack.config import PRESETS, TrackerConfig
 from metrack.frames import open_source
+from metrack.frames.base import Frame
 from metrack.frames.formats import read_jsonl
 from metrack.identity import Gallery
 from metrack.job import Job, follow
 from metrack.studio.reader import Reader
 from metrack.studio.run import Run
 from metrack.studio.shrink import fit
+from metrack.studio.track import Track
 from studio import BOX, CLIP, HIDDEN, paint, studio
 
 OTHER = [200.0, 60.0, 30.0, 30.0]
@@ -482,3 +485,13 @@ def test_an_occlusion_is_told(served):
     (event,) = served.get(f"/api/runs/{run}")["events"]
     assert event["event"] == "occluded"
     assert event["frame"] in HIDDEN
+
+
+def test_a_track_goes_on_while_its_target_is_hidden_and_teaches_nothing(tmp_path):
+    tracker = Tracker("fast")
+    tracker.init(CLIP[0], CLIP.first_box)
+    tracker.save(tmp_path / "tracker.npz")
+    track = Track(1, Tracker.load(tmp_path / "tracker.npz"))
+    track.found(Frame(1, 0.04, CLIP[1]), tracker.update(CLIP[1]))  # the one that was loaded has not learned yet
+    assert [record.frame for record in track.records] == [1]
+    assert track.kept == ({}, {})

@@ -56,6 +56,7 @@ class Appearance:
         self.first: Floats = np.empty((0, dimension), np.float32)  # samples of the first frame, never forgotten
         self.steps_taken = 0  # in the metric learning of the last frame
         self._refreshed = 0  # frame of the last exact re-computation
+        self.entered: tuple[tuple[Ints, Ints], tuple[Ints, Ints]] | None = None  # slots and sources, in the last lesson
 
     def energies(self, candidates: Floats) -> tuple[Floats, Floats]:
         """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
@@ -73,7 +74,7 @@ class Appearance:
         slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(lesson.foreground))
         slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(lesson.background))
         self._residuals.put((slots_f, slots_b), (lesson.foreground[from_f], lesson.background[from_b]))
-        self.entered = ((slots_f, from_f), (slots_b, from_b))  # for whoever shows the memory
+        self.entered = (slots_f, from_f), (slots_b, from_b)  # for whoever shows the memory
         if self.config.metric.learning != "off":
             if due(frame, self.config.metric.every):
                 self._learn_triplets(self._triplets(rng))

@@ -70,7 +70,7 @@ class Track:
     def _note(self, frame: int) -> None:
         """Note the origin of samples that entered the memory with this frame, if any did."""
         entered = self.appearance.entered
-        if entered is self._seen:
+        if entered is None or entered is self._seen:
             return
         self._seen = entered
         for kept, boxes, (slots, sources) in zip(self.kept, self.tracker.taught, entered, strict=True):
