@@ -14,7 +14,7 @@ from metrack.box import Box
 from metrack.config import RegressionConfig
 from metrack.regression import cells, ridge
 from metrack.regression.colour_names import TYPICAL, is_coloured, name_table
-from metrack.regression.peak import find_peak
+from metrack.regression.peak import Peak, climb_from, find_peak
 from metrack.regression.regressor import Regressor, label, own_cells
 from metrack.synth import builtin_clip
 from reference import regression as reference
@@ -164,6 +164,16 @@ def test_no_cell_is_higher_than_the_top(seed):
     peak = find_peak(ridge.to_spectrum(answer))
     assert peak.height >= answer.max() - 1e-5
     assert peak.height == pytest.approx(reference.answer_at(answer, peak.down, peak.right), abs=1e-4)
+
+
+def test_from_a_place_the_nearest_top_is_found_and_not_the_highest():
+    low, high = np.zeros((16, 16)), np.zeros((16, 16))
+    low[2, 3], high[9, 12] = 1.0, 2.0
+    bell = np.fft.rfft2(label(16, 1.5))
+    spectrum = (bell * np.fft.rfft2(low + high)).astype(np.complex64)
+    assert find_peak(spectrum) == pytest.approx((2.0, -7.0, -4.0), abs=2e-2)
+    assert climb_from(spectrum, Peak(0.0, 2.4, 2.6)) == pytest.approx((1.0, 2.0, 3.0), abs=2e-2)
+    assert climb_from(spectrum, Peak(0.0, -7.3, -4.2)) == pytest.approx((2.0, -7.0, -4.0), abs=2e-2)
 
 
 def test_a_flat_answer_has_its_top_in_the_middle():

@@ -73,3 +73,23 @@ def answer_at(answer, y, x):
     else:
         wave_y, wave_x = (np.exp(2j * np.pi * frequency * place / count) for place in (y, x))
     return float((wave_y @ spectrum @ wave_x).real / count**2)
+
+
+def colour_shares(frame, box, samples, inner, beside, around, levels):
+    """How often each colour is seen in a box and around it: (2, levels ** 3), sample by sample."""
+    x, y, w, h = box
+    reach = around * np.sqrt(w * h)
+    seen = [np.zeros(levels**3), np.zeros(levels**3)]
+    for i in range(samples):
+        for j in range(samples):
+            px = x - reach + (j + 0.5) * (w + 2 * reach) / samples
+            py = y - reach + (i + 0.5) * (h + 2 * reach) / samples
+            column, row = (int(np.clip(np.floor(p), 0, n - 1)) for p, n in ((px, frame.shape[1]), (py, frame.shape[0])))
+            red, green, blue = (int(value) * levels // 256 for value in frame[row, column])
+            colour = (red * levels + green) * levels + blue
+            far = max(abs(px - x - w / 2) / (w / 2), abs(py - y - h / 2) / (h / 2))
+            if far < inner:
+                seen[0][colour] += 1
+            elif far >= beside:
+                seen[1][colour] += 1
+    return np.array([counts / max(counts.sum(), 1) for counts in seen])

@@ -31,7 +31,18 @@ def find_peak(spectrum: NDArray[np.complex64]) -> Peak:
     count = len(spectrum)
     answer = irfft2(spectrum, s=(count, count))
     row, column = divmod(int(np.argmax(answer)), count)
-    height, y, x = _climb(spectrum, float(row), float(column))
+    return _from_middle(count, *_climb(spectrum, float(row), float(column)))
+
+
+def climb_from(spectrum: NDArray[np.complex64], place: Peak) -> Peak:
+    """Find the top of an answer that is nearest to a place, or stay in the place's cell where there is none."""
+    count = len(spectrum)
+    row, column = (float(round(cells) % count) for cells in (place.down, place.right))
+    return _from_middle(count, *_climb(spectrum, row, column))
+
+
+def _from_middle(count: int, height: float, y: float, x: float) -> Peak:
+    """Count cells from the middle of an answer, which wraps around."""
     down, right = ((place + count / 2) % count - count / 2 for place in (y, x))
     return Peak(height, down, right)
 

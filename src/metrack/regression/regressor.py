@@ -17,7 +17,8 @@ from metrack.config import RegressionConfig
 from metrack.features.window import cut_pixels
 from metrack.regression.cells import BLOCK, DIRECTIONS, GRADIENTS, normalise, sum_blocks, sum_cells
 from metrack.regression.colour_names import is_coloured, name_table
-from metrack.regression.peak import Peak, find_peak
+from metrack.regression.colour_odds import ColourOdds
+from metrack.regression.peak import Peak, climb_from, find_peak
 from metrack.regression.ridge import Spectrum, fit, respond, to_spectrum
 
 FIRST_ROUNDS = 6  # of the first fit, which has no earlier one to build on
@@ -59,7 +60,7 @@ class Regressor:
         self.filter: Spectrum | None = None
         self.height = 0.0  # of the usual answer in frames learned from
         self.learned = 0  # such frames, up to as many as are averaged over
-        self._coloured = coloured
+        self.odds = ColourOdds() if coloured else None
         self._view: View | None = None
         self._prepare()
 
@@ -67,13 +68,17 @@ class Regressor:
     def start(cls, config: RegressionConfig, frame: Frame, box: Box) -> Self:
         """Learn what a target looks like from its first box."""
         regressor = cls(config, box, is_coloured(frame))
+        regressor._learn_colours(frame, box)  # what the filter is learned from depends on them
         regressor.learn(frame, box)
         return regressor
 
     @classmethod
     def from_arrays(cls, config: RegressionConfig, target: Box, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Go on from what :meth:`to_arrays` returned; of the target only its first size matters."""
-        regressor = cls(config, target, bool(arrays["regression_coloured"]))
+        shares = arrays.get("regression_colours")
+        regressor = cls(config, target, shares is not None)
+        if shares is not None:
+            regressor._see_by(ColourOdds(shares))
         regressor.filter = arrays["regression_filter"]
         height, learned = arrays["regression_usual"]
         regressor.height, regressor.learned = float(height), int(learned)
@@ -82,17 +87,17 @@ class Regressor:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what it has learned, for saving."""
         assert self.filter is not None
-        return {
-            "regression_filter": self.filter,
-            "regression_usual": np.array([self.height, self.learned]),
-            "regression_coloured": np.array(self._coloured),
-        }
+        colours = {} if self.odds is None else {"regression_colours": self.odds.shares}
+        usual = np.array([self.height, self.learned])
+        return {"regression_filter": self.filter, "regression_usual": usual, **colours}
 
     def _prepare(self) -> None:
         """Lay out what depends on the settings and the first box alone."""
         config, count = self.config, self.config.cells
         self._scales = config.scale_step ** (np.arange(config.scales) - config.scales // 2)
-        self._names = name_table() if self._coloured else np.empty((1, 0), np.float32)
+        self._names = np.empty((1, 0), np.float32)  # what a colour gives to each channel of colours
+        if self.odds is not None:
+            self._names = np.column_stack([name_table(), np.zeros(len(name_table()), np.float32)])
         channels = DIRECTIONS + 1 + self._names.shape[1]
         blocks = 2 * math.ceil((count * config.cell * self._scales[-1] / 2 + config.cell + SLACK) / BLOCK)
         self._integral = np.empty((blocks + 1, blocks + 1, channels), np.float32)
@@ -107,15 +112,30 @@ class Regressor:
         """Look around the last box, and unless it keeps its size a little larger and smaller."""
         assert self.filter is not None
         view = self._look(frame, last)
-        best, scale = Peak(-math.inf, 0.0, 0.0), 1.0
+        best, scale, most = Peak(0.0, 0.0, 0.0), 1.0, -math.inf
         for each in self._scales.tolist() if resize else [1.0]:
-            peak = find_peak(respond(self.filter, self._describe(view, last, each)))
-            if peak.height > best.height:
-                best, scale = peak, each
+            peak, fit_of_shape = self._ask(self._describe(view, last, each))
+            if fit_of_shape > most:
+                best, scale, most = peak, each, fit_of_shape
         cell = self._side(last) * scale / self.config.cells
         (x, y), w, h = last.centre, last.w * scale, last.h * scale
         box = Box.from_centre(x + best.right * cell, y + best.down * cell, w, h)
         return Found(box, best.height / max(self.height, SMALLEST_HEIGHT))
+
+    def _ask(self, spectrum: Spectrum) -> tuple[Peak, float]:
+        """Tell where a map is answered highest, and how well the target's shape has the size of the map there.
+
+        What colours say of the target as a whole is a spot without clear edges: it knows where the target is better
+        than how large. So all channels together choose the place, and all but that one the size and the last fraction.
+        """
+        assert self.filter is not None
+        if self.odds is None:
+            peak = find_peak(respond(self.filter, spectrum))
+            return peak, peak.height
+        by_shape = respond(self.filter[:-1], spectrum[:-1])
+        peak = find_peak(by_shape + respond(self.filter[-1:], spectrum[-1:]))
+        top = climb_from(by_shape, peak)
+        return Peak(peak.height, top.down, top.right), top.height
 
     def learn(self, frame: Frame, box: Box) -> None:
         """Change the filter so that it answers at this box."""
@@ -127,6 +147,18 @@ class Regressor:
         rounds = FIRST_ROUNDS if self.filter is None else self.config.rounds
         self.filter = fit(spectrum, self._label, self._own, self.filter, self.config.inertia, rounds)
         self._average(float(irfft2(respond(self.filter, spectrum), s=self._own.shape)[0, 0]))
+        self._learn_colours(frame, box)
+
+    def _learn_colours(self, frame: Frame, box: Box) -> None:
+        """Take the colours in and around a box into what is known of them."""
+        if self.odds is not None:
+            self.odds.learn(frame, box)
+            self._see_by(self.odds)
+
+    def _see_by(self, odds: ColourOdds) -> None:
+        """Let colours speak by these odds from the next look on."""
+        self.odds = odds
+        odds.fill(self._names[:, -1])
 
     def _average(self, height: float) -> None:
         """Take the answer in a frame that was learned from into what is usual."""

@@ -1,0 +1,107 @@
+"""How much a colour speaks for the target."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from metrack.box import Box
+from metrack.config import RegressionConfig
+from metrack.regression import colour_odds
+from metrack.regression.colour_odds import ColourOdds
+from metrack.regression.regressor import Regressor
+from reference import regression as reference
+
+RED, GREEN, BLUE = (200, 20, 20), (20, 160, 20), (20, 20, 200)
+
+
+def painted(box, inside=RED, outside=GREEN, size=(120, 160)):
+    frame = np.empty((*size, 3), np.uint8)
+    frame[:] = outside
+    x, y, w, h = (int(v) for v in box.to_xywh())
+    frame[max(y, 0) : y + h, max(x, 0) : x + w] = inside
+    return frame
+
+
+def says(odds, colour):
+    column = np.full(32**3, np.nan, np.float32)
+    odds.fill(column)
+    assert np.isfinite(column).all()
+    red, green, blue = (value >> 3 for value in colour)
+    return float(column[(red * 32 + green) * 32 + blue])
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 99), st.floats(-20, 150), st.floats(-20, 110), st.floats(3, 60), st.floats(3, 60))
+def test_shares_are_those_of_the_slow_twin(seed, x, y, w, h):
+    frame = np.random.default_rng(seed).integers(0, 256, (120, 160, 3), np.uint8) // 60 * 60
+    box = Box(x, y, w, h)
+    odds = ColourOdds()
+    odds.learn(frame, box)
+    settings_ = (colour_odds.INNER, colour_odds.BESIDE, colour_odds.AROUND, colour_odds.COARSE)
+    expected = reference.colour_shares(frame, box.to_xywh(), colour_odds.SAMPLES, *settings_)
+    assert np.abs(odds.shares - expected).sum() < 0.02  # a sample on the border between two pixels may go either way
+    assert_allclose(odds.shares.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_colours_of_the_target_speak_for_it_and_those_around_against_it():
+    odds, box = ColourOdds(), Box(60, 40, 30, 40)
+    odds.learn(painted(box), box)
+    assert says(odds, RED) > 0.99
+    assert says(odds, GREEN) < -0.99
+    assert says(odds, BLUE) == 0  # never seen
+    assert says(ColourOdds(), RED) == 0  # nothing learned
+
+
+def test_a_colour_of_both_says_nothing():
+    odds, box = ColourOdds(), Box(60, 40, 30, 40)
+    odds.learn(painted(box, RED, RED), box)
+    assert abs(says(odds, RED)) < 1e-6
+
+
+def test_what_is_known_follows_slowly():
+    odds, box = ColourOdds(), Box(60, 40, 30, 40)
+    odds.learn(painted(box), box)
+    heard = []
+    for _ in range(60):
+        odds.learn(painted(box, BLUE), box)
+        heard.append((says(odds, RED), says(odds, BLUE), float(odds.shares[0].max())))
+    reds, blues, largest = zip(*heard, strict=True)
+    assert reds[0] > 0.99
+    assert blues[0] > 0.9  # a new colour that the surroundings do not have is believed at once
+    assert largest[0] == pytest.approx(1 - colour_odds.RATE, rel=1e-4)
+    assert min(largest[:17]) > 0.5 > sorted(odds.shares[0])[-2]  # but it takes 17 frames to be most of the target
+
+
+def noisy(rng, colour, *size):
+    return (np.array(colour) + rng.normal(0, 12, (*size, 1))).clip(0, 255).astype(np.uint8)
+
+
+def of_two_greens(rng, patch, x, y):
+    """A frame of noise in a green of its own, and in it a patch of another green that is as light."""
+    frame = noisy(rng, (60, 150, 40), 120, 160)
+    frame[y : y + len(patch), x : x + len(patch)] = patch
+    return frame
+
+
+def test_a_target_that_turns_upside_down_keeps_its_place(seed):
+    """Its gradients are all new, its light and the name of its colour are those around it; its colour is its own."""
+    rng, box = np.random.default_rng(seed), Box(60, 40, 30, 30)
+    patch = noisy(rng, (20, 160, 90), 30, 30)
+    regressor = Regressor.start(RegressionConfig(), of_two_greens(rng, patch, 60, 40), box)
+    found = regressor.find(of_two_greens(rng, patch[::-1, ::-1], 72, 32), box)
+    assert found.box.iou(Box(72, 32, 30, 30)) > 0.7
+
+
+def test_colours_have_a_say_in_the_place_and_none_in_the_size(seed):
+    rng, box = np.random.default_rng(seed), Box(60, 40, 30, 30)
+    patch = noisy(rng, (20, 160, 90), 30, 30)
+    frame = of_two_greens(rng, patch, 60, 40)
+    regressor = Regressor.start(RegressionConfig(), frame, box)
+    seen = regressor._describe(regressor._look(frame, box), box)
+    louder = seen.copy()
+    louder[-1] *= 3
+    (peak, by_shape), (higher, the_same) = regressor._ask(seen), regressor._ask(louder)
+    assert higher.height > 1.05 * peak.height
+    assert the_same == pytest.approx(by_shape, rel=1e-3)
