@@ -1,5 +1,6 @@
 """The tracker as its users meet it."""
 
+import os
 import subprocess
 import sys
 
@@ -39,6 +40,25 @@ def test_same_seed_same_boxes_other_seed_other_boxes(clip, seed):
     first, again, other = (follow(started(clip, seed=s), clip) for s in (seed, seed, seed + 1))
     assert first == again
     assert [e.box for e in first] != [e.box for e in other]
+
+
+def test_the_process_that_compiles_gives_the_boxes_of_those_that_find_code_compiled(tmp_path):
+    """Colours matter: built into its caller, the sum that turns them grey was once rounded otherwise."""
+    script = (
+        "import metrack\n"
+        "from metrack.synth import builtin_clip\n"
+        "clip = builtin_clip()\n"
+        "for preset in ('default', 'paper'):\n"
+        "    tracker = metrack.Tracker(preset)\n"
+        "    tracker.init(clip[0], clip.first_box)\n"
+        "    for index in range(1, 4):\n"
+        "        estimate = tracker.update(clip[index])\n"
+        "        print(estimate.box, estimate.score, estimate.info.theta_f.tolist())\n"
+    )
+    command, place = [sys.executable, "-c", script], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    cold, warm = (subprocess.run(command, env=place, check=True, capture_output=True).stdout for _ in range(2))
+    assert len(cold) > 1000
+    assert cold == warm
 
 
 def test_results_do_not_depend_on_the_number_of_blas_threads(tmp_path):

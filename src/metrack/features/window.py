@@ -59,7 +59,8 @@ def cut_pixels(frame: Frame, corner: tuple[float, float], zoom: float, size: tup
     top, bottom = _inside(rows, len(row_weights), frame.shape[0])
     lines = np.ascontiguousarray(frame[top:bottom, left:right]).reshape(bottom - top, -1)  # colours side by side
     channels = 1 if frame.ndim == 2 else frame.shape[2]
-    return Window(_resample(lines, channels, columns - left, column_weights, rows - top, row_weights), *corner, zoom)
+    source = to_grey(lines, channels)
+    return Window(_resample(source, columns - left, column_weights, rows - top, row_weights), *corner, zoom)
 
 
 @njit(cache=True, nogil=True)
@@ -91,8 +92,7 @@ def _inside(start: NDArray[np.int64], taps: int, limit: int) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _resample(
-    lines: Frame,
-    channels: int,
+    source: NDArray[np.float32],
     column_start: NDArray[np.int64],
     column_weights: NDArray[np.float32],
     row_start: NDArray[np.int64],
@@ -101,7 +101,6 @@ def _resample(
     """Apply the two sets of taps, rows first; source pixels that fall outside are the nearest inside ones."""
     x_taps, width = column_weights.shape
     y_taps, height = row_weights.shape
-    source = _to_grey(lines, channels)
     bottom, columns = source.shape[0] - 1, source.shape[1]
     # where each window column reads its row of sums, which has the border repeated on either side
     margin = max(-column_start[0], 0)
@@ -128,8 +127,12 @@ def _resample(
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _to_grey(lines: Frame, channels: int) -> NDArray[np.float32]:
-    """Turn rows ``(h, w * channels)`` of grey or RGB pixels into ``(h, w)``."""
+def to_grey(lines: Frame, channels: int) -> NDArray[np.float32]:
+    """Turn rows ``(h, w * channels)`` of grey or RGB pixels into ``(h, w)``.
+
+    Called from compiled code it would round otherwise in the process that compiles it than in those that find it
+    compiled: the first can build it into its caller, where sums and products melt together.
+    """
     height, width = lines.shape[0], lines.shape[1] // channels
     grey = np.empty((height, width), np.float32)
     for y in range(height):
