@@ -271,6 +271,17 @@ def test_a_saved_tracker_goes_on_with_its_filter(tmp_path, seed):
         assert again.update(clip[index]) == tracker.update(clip[index])
 
 
+def test_a_coloured_target_saved_without_its_colours_is_refused(tmp_path):
+    clip = builtin_clip(60, (320, 240), 0, occlusion=False, departure=False)
+    tracker = Tracker()
+    tracker.init(clip[0], clip.first_box)
+    tracker.save(tmp_path / "t.npz")
+    with np.load(tmp_path / "t.npz") as saved:
+        np.savez(tmp_path / "old.npz", **{name: saved[name] for name in saved if name != "regression_colours"})
+    with pytest.raises(ValueError, match="lacks 'regression_colours'"):
+        Tracker.load(tmp_path / "old.npz")
+
+
 def test_the_seed_decides_nothing_about_where_a_seen_target_is(seed):
     clip = builtin_clip(60, (320, 240), 0, occlusion=False, departure=False)
     boxes = []

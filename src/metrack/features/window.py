@@ -59,7 +59,7 @@ def cut_pixels(frame: Frame, corner: tuple[float, float], zoom: float, size: tup
     top, bottom = _inside(rows, len(row_weights), frame.shape[0])
     lines = np.ascontiguousarray(frame[top:bottom, left:right]).reshape(bottom - top, -1)  # colours side by side
     channels = 1 if frame.ndim == 2 else frame.shape[2]
-    source = to_grey(lines, channels)
+    source = _to_grey(lines, channels)
     return Window(_resample(source, columns - left, column_weights, rows - top, row_weights), *corner, zoom)
 
 
@@ -127,7 +127,7 @@ def _resample(
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def to_grey(lines: Frame, channels: int) -> NDArray[np.float32]:
+def _to_grey(lines: Frame, channels: int) -> NDArray[np.float32]:
     """Turn rows ``(h, w * channels)`` of grey or RGB pixels into ``(h, w)``.
 
     Called from compiled code it would round otherwise in the process that compiles it than in those that find it

@@ -1,11 +1,12 @@
-"""Maps of what is where around the target: directions of gradients, light and colour names, cell by cell.
+"""Maps of what is where around the target: directions of gradients, light and colours, cell by cell.
 
 The window is looked at once. What each block of two by two pixels contributes to every channel is summed into an
 integral image, so that the cells of a map, of any size and at any place in the window, are four look-ups each: one look
 serves all scales at which the target is sought, and the learning after that.
 
 A map has 31 channels of gradients after Felzenszwalb et al. (2010): 18 directions, 9 orientations, and 4 that tell how
-much structure the neighbourhood has; then light and, in coloured frames, eleven colour names.
+much structure the neighbourhood has; then light and, in coloured frames, eleven colour names and what the target's own
+colours say.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ def sum_blocks(
     left: float,
     top: float,
     zoom: float,
-    names: NDArray[np.float32],
+    by_colour: NDArray[np.float32],
     integral: NDArray[np.float32],
 ) -> None:
     """Fill ``integral`` ``(h / 2 + 1, w / 2 + 1, channels)`` from a window ``(h, w)`` cut out of ``frame``.
 
-    Channels are 18 directions, light, and one per column of ``names``, which is ``(32 ** 3, k)`` by colour. A gradient
+    Channels are 18 directions, light, and one per column of ``by_colour``, which is ``(32 ** 3, k)``. A gradient
     is shared between its two nearest directions; a block has the colour of the frame's pixel at its centre.
     """
     height, width = grey.shape
-    channels = DIRECTIONS + 1 + names.shape[1]
+    channels = DIRECTIONS + 1 + by_colour.shape[1]
     rows, columns = height // BLOCK, width // BLOCK
     g_cols = np.empty(width, np.float32)
     magnitude = np.empty(width, np.float32)
@@ -85,13 +86,13 @@ def sum_blocks(
                 blocks[x // BLOCK, low] += magnitude[x] * (1 - share)
                 blocks[x // BLOCK, high] += magnitude[x] * share
                 blocks[x // BLOCK, DIRECTIONS] += row[x]
-        if names.shape[1]:
+        if by_colour.shape[1]:
             y = min(max(math.floor(top + (i + 0.5) * BLOCK / zoom), 0), frame.shape[0] - 1)
             for j in range(columns):
                 x = min(max(math.floor(left + (j + 0.5) * BLOCK / zoom), 0), frame.shape[1] - 1)
                 colour = ((frame[y, x, 0] >> 3) * 32 + (frame[y, x, 1] >> 3)) * 32 + (frame[y, x, 2] >> 3)
-                for k in range(names.shape[1]):
-                    blocks[j, DIRECTIONS + 1 + k] = BLOCK * BLOCK * names[colour, k]
+                for k in range(by_colour.shape[1]):
+                    blocks[j, DIRECTIONS + 1 + k] = BLOCK * BLOCK * by_colour[colour, k]
         running[:] = 0.0
         integral[i + 1, 0] = 0.0
         for j in range(columns):

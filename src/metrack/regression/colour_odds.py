@@ -20,7 +20,7 @@ from metrack.checks import Frame
 from metrack.regression.colour_names import LEVELS
 
 COARSE = 16  # levels per channel of RGB that are told apart here
-RATE = 0.04  # of a frame in what is known
+RATE = 0.04  # of a frame that is learned from in what is known
 DOUBT = 0.002  # share below which a colour is too rare to say much
 SAMPLES = 64  # along either side of what is looked at
 INNER, BESIDE = 0.8, 1.1  # of the target's size: what counts as the target, and where its surroundings begin

@@ -25,6 +25,10 @@ class Peak(NamedTuple):
     down: float
     right: float
 
+    def cells_from(self, other: Peak) -> float:
+        """How far apart two tops are, down and right added up."""
+        return abs(self.down - other.down) + abs(self.right - other.right)
+
 
 def find_peak(spectrum: NDArray[np.complex64]) -> Peak:
     """Find the top of an answer given by its spectrum ``(n, n // 2 + 1)``."""
@@ -35,7 +39,7 @@ def find_peak(spectrum: NDArray[np.complex64]) -> Peak:
 
 
 def climb_from(spectrum: NDArray[np.complex64], place: Peak) -> Peak:
-    """Find the top of an answer that is nearest to a place, or stay in the place's cell where there is none."""
+    """Find the top of an answer within a cell of where a place is, or take the middle of that cell if there is none."""
     count = len(spectrum)
     row, column = (float(round(cells) % count) for cells in (place.down, place.right))
     return _from_middle(count, *_climb(spectrum, row, column))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from metrack.regression.ridge import Spectrum, fit, respond, to_spectrum
 FIRST_ROUNDS = 6  # of the first fit, which has no earlier one to build on
 SMALLEST_HEIGHT = 1e-9
 USUAL_OVER = 20  # frames over which the height of the answer is averaged
+SAME_PLACE = 1.5  # cells between tops of maps of different sizes, down and right together, that are one place
 SLACK = 12  # pixels of the window beyond what is asked about: a target that moved no farther is learned from one look
 
 
@@ -45,29 +46,40 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where the target is, and how high the answer is there, relative to the usual one in frames learned from."""
+    """Where the target is, and how high all channels answer there, relative to what is usual in frames learned from."""
 
     box: Box
     response: float
 
 
+class Answer(NamedTuple):
+    """What the filter says of a map: the top of all channels, and beside it that of all but the target's own colours.
+
+    A spot of colours has no clear edges: it knows where the target is better than how large. So the whole tells the
+    place, and the rest, called shape here, which of the maps of that place fits best and where exactly.
+    """
+
+    whole: Peak
+    shape: Peak
+
+
 class Regressor:
     """Knows where a target is by a filter over a map of what surrounds it."""
 
-    def __init__(self, config: RegressionConfig, target: Box, coloured: bool) -> None:
+    def __init__(self, config: RegressionConfig, target: Box, odds: ColourOdds | None) -> None:
         self.config = config
         self.target = target
         self.filter: Spectrum | None = None
         self.height = 0.0  # of the usual answer in frames learned from
         self.learned = 0  # such frames, up to as many as are averaged over
-        self.odds = ColourOdds() if coloured else None
+        self.odds = odds  # None for a target without colours
         self._view: View | None = None
         self._prepare()
 
     @classmethod
     def start(cls, config: RegressionConfig, frame: Frame, box: Box) -> Self:
         """Learn what a target looks like from its first box."""
-        regressor = cls(config, box, is_coloured(frame))
+        regressor = cls(config, box, ColourOdds() if is_coloured(frame) else None)
         regressor._learn_colours(frame, box)  # what the filter is learned from depends on them
         regressor.learn(frame, box)
         return regressor
@@ -76,10 +88,10 @@ class Regressor:
     def from_arrays(cls, config: RegressionConfig, target: Box, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Go on from what :meth:`to_arrays` returned; of the target only its first size matters."""
         shares = arrays.get("regression_colours")
-        regressor = cls(config, target, shares is not None)
-        if shares is not None:
-            regressor._see_by(ColourOdds(shares))
+        regressor = cls(config, target, None if shares is None else ColourOdds(shares))
         regressor.filter = arrays["regression_filter"]
+        if len(regressor.filter) != len(regressor._map):  # saved before colours were kept
+            raise KeyError("regression_colours")
         height, learned = arrays["regression_usual"]
         regressor.height, regressor.learned = float(height), int(learned)
         return regressor
@@ -92,13 +104,14 @@ class Regressor:
         return {"regression_filter": self.filter, "regression_usual": usual, **colours}
 
     def _prepare(self) -> None:
-        """Lay out what depends on the settings and the first box alone."""
+        """Lay out what depends on the settings, the first box and what is known of colours."""
         config, count = self.config, self.config.cells
         self._scales = config.scale_step ** (np.arange(config.scales) - config.scales // 2)
-        self._names = np.empty((1, 0), np.float32)  # what a colour gives to each channel of colours
+        self._by_colour = np.empty((1, 0), np.float32)  # what a colour gives to each channel of colours
         if self.odds is not None:
-            self._names = np.column_stack([name_table(), np.zeros(len(name_table()), np.float32)])
-        channels = DIRECTIONS + 1 + self._names.shape[1]
+            self._by_colour = np.column_stack([name_table(), np.empty(len(name_table()), np.float32)])
+            self.odds.fill(self._by_colour[:, -1])
+        channels = DIRECTIONS + 1 + self._by_colour.shape[1]
         blocks = 2 * math.ceil((count * config.cell * self._scales[-1] / 2 + config.cell + SLACK) / BLOCK)
         self._integral = np.empty((blocks + 1, blocks + 1, channels), np.float32)
         self._map = np.empty((channels - DIRECTIONS + GRADIENTS, count, count), np.float32)
@@ -112,33 +125,29 @@ class Regressor:
         """Look around the last box, and unless it keeps its size a little larger and smaller."""
         assert self.filter is not None
         view = self._look(frame, last)
-        best, scale, most = Peak(0.0, 0.0, 0.0), 1.0, -math.inf
-        for each in self._scales.tolist() if resize else [1.0]:
-            peak, fit_of_shape = self._ask(self._describe(view, last, each))
-            if fit_of_shape > most:
-                best, scale, most = peak, each, fit_of_shape
+        scales = self._scales.tolist() if resize else [1.0]
+        answers = [self._ask(self._describe(view, last, scale)) for scale in scales]
+        place = max((answer.whole for answer in answers), key=lambda peak: peak.height)
+        there = [k for k, answer in enumerate(answers) if not answer.whole.cells_from(place) > SAME_PLACE]
+        best = max(there, key=lambda k: answers[k].shape.height)
+        (whole, shape), scale = answers[best], scales[best]
         cell = self._side(last) * scale / self.config.cells
         (x, y), w, h = last.centre, last.w * scale, last.h * scale
-        box = Box.from_centre(x + best.right * cell, y + best.down * cell, w, h)
-        return Found(box, best.height / max(self.height, SMALLEST_HEIGHT))
+        box = Box.from_centre(x + shape.right * cell, y + shape.down * cell, w, h)
+        return Found(box, whole.height / max(self.height, SMALLEST_HEIGHT))
 
-    def _ask(self, spectrum: Spectrum) -> tuple[Peak, float]:
-        """Tell where a map is answered highest, and how well the target's shape has the size of the map there.
-
-        What colours say of the target as a whole is a spot without clear edges: it knows where the target is better
-        than how large. So all channels together choose the place, and all but that one the size and the last fraction.
-        """
+    def _ask(self, spectrum: Spectrum) -> Answer:
+        """Ask the filter about a map, given by its spectrum."""
         assert self.filter is not None
         if self.odds is None:
             peak = find_peak(respond(self.filter, spectrum))
-            return peak, peak.height
+            return Answer(peak, peak)
         by_shape = respond(self.filter[:-1], spectrum[:-1])
-        peak = find_peak(by_shape + respond(self.filter[-1:], spectrum[-1:]))
-        top = climb_from(by_shape, peak)
-        return Peak(peak.height, top.down, top.right), top.height
+        whole = find_peak(by_shape + respond(self.filter[-1:], spectrum[-1:]))
+        return Answer(whole, climb_from(by_shape, whole))
 
     def learn(self, frame: Frame, box: Box) -> None:
-        """Change the filter so that it answers at this box."""
+        """Change the filter so that it answers at this box, and what is known of colours."""
         side = self._side(box) * (1 + 2 / self.config.cells)  # of the map and the ring around it
         view = self._view
         if view is None or not view.covers(frame, Box.from_centre(*box.centre, side, side)):
@@ -150,15 +159,10 @@ class Regressor:
         self._learn_colours(frame, box)
 
     def _learn_colours(self, frame: Frame, box: Box) -> None:
-        """Take the colours in and around a box into what is known of them."""
+        """Take the colours in and around a box into what is known of them; the next look sees by it."""
         if self.odds is not None:
             self.odds.learn(frame, box)
-            self._see_by(self.odds)
-
-    def _see_by(self, odds: ColourOdds) -> None:
-        """Let colours speak by these odds from the next look on."""
-        self.odds = odds
-        odds.fill(self._names[:, -1])
+            self.odds.fill(self._by_colour[:, -1])
 
     def _average(self, height: float) -> None:
         """Take the answer in a frame that was learned from into what is usual."""
@@ -176,7 +180,7 @@ class Regressor:
         (x, y), half = box.centre, size / 2 / zoom
         window = cut_pixels(frame, (x - half, y - half), zoom, (size, size))
         pixels = frame if frame.ndim == 3 else frame[:, :, None]
-        sum_blocks(window.grey, pixels, window.left, window.top, zoom, self._names, self._integral)
+        sum_blocks(window.grey, pixels, window.left, window.top, zoom, self._by_colour, self._integral)
         self._view = View(frame, window.left, window.top, 2 * half, zoom)
         return self._view
 
