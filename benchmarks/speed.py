@@ -177,9 +177,13 @@ def sizes(rounds: int) -> None:
 
 
 def matrix_rate(seconds: float) -> None:
-    """Compare the matrix work of a frame with what this machine's BLAS does on one thread."""
+    """Compare the matrix work of a frame with what this machine's BLAS does on one thread.
+
+    Counted is what every frame of the preset paper does with full buffers: two quadratic forms of every particle, each
+    by one triangle, and both forms changed by the samples that leave and join. Rounds of metric learning come on top.
+    """
     config = preset("paper")
-    n, N, D, k = 2 * config.memory.size, config.motion.particles, 405, 14
+    N, D, changing = config.motion.particles, 405, config.memory.positives + config.memory.negatives
     a = np.random.default_rng(0).standard_normal((1000, 1000)).astype(np.float32)
     times = []
     for _ in range(15):
@@ -187,8 +191,8 @@ def matrix_rate(seconds: float) -> None:
         a @ a
         times.append(perf_counter() - start)
     rate = 2e9 / float(np.median(times))
-    scoring = 2 * N * D * D + 2 * N * D * n + N * (n / 2) ** 2 * 2
-    learning = 2 * k * D * D + 4 * k * D * n + D**3 / 3 + 2 * (n / 2) ** 3 / 3
+    scoring = 2 * N * D**2
+    learning = 2 * 2 * (2 * changing * D**2) + 2 * changing * D**2
     work = scoring + learning
     console.print(
         f"matrix work of a frame: at least {work / 1e6:.0f} MFLOP in {seconds * 1e3:.2f} ms = "
