@@ -153,6 +153,12 @@ def test_the_paper_prints_these():
     assert {name: PAPER.to_dict()[name] for name in printed} == printed
 
 
+def test_the_first_frame_is_sampled_by_a_number_of_its_own():
+    memory = MemoryConfig(first=50, positives=2, negatives=3)
+    assert (memory.in_frame(0).positives, memory.in_frame(0).negatives) == (50, 50)
+    assert memory.in_frame(1) == memory
+
+
 def test_presets_by_name():
     assert preset("paper") is PRESETS["paper"]
     with pytest.raises(ValueError, match=r"there is no preset 'papper'; did you mean 'paper'\?"):

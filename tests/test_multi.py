@@ -21,6 +21,7 @@ from metrack.synth import builtin_clip, crossing_balloons
 
 CAREFUL = preset("paper").replace(
     {"memory.learn_when": "tracking", "representation.loyalty": 1.0, "motion.particles": 100, "memory.size": 60}
+    | {"memory.first": 7, "memory.positives": 7, "memory.negatives": 7}  # a small memory must renew itself
 )
 LIGHT = CAREFUL.replace({"motion.particles": 40, "memory.size": 20, "metric.triplets": 20})
 PLACES = [(20 + 40 * (k % 6), 150 + 40 * (k // 6), 30, 30) for k in range(12)]  # none overlaps another

@@ -9,7 +9,8 @@ import pytest
 
 import metrack
 from metrack import Box, Tracker, TrackerConfig
-from metrack.config import PRESETS, preset
+from metrack.appearance import TEMPLATES
+from metrack.config import PAPER, PRESETS, preset
 from metrack.synth import builtin_clip
 
 LIGHT = preset("paper").replace({"motion.particles": 60, "memory.size": 40, "metric.triplets": 60})
@@ -306,7 +307,7 @@ def test_long_unseen_the_cloud_stays_in_reach_and_the_target_at_its_size(clip):
 
 
 def test_the_info_counts_the_steps_of_its_own_frame(clip):
-    tracker = started(clip, LIGHT.replace({"metric.every": 4}))
+    tracker = started(clip, LIGHT.replace({"metric.every": 4, "metric.margin": 100.0}))  # no triplet satisfies that
     taken = [e.info.steps_taken for e in follow(tracker, clip, 8)]
     assert [n > 0 for n in taken] == [(frame % 4 == 0) for frame in range(1, 9)]
 
@@ -453,9 +454,16 @@ def test_loyalty_prefers_what_looks_like_the_first_frame(clip, seed):
 def test_the_first_frame_is_never_forgotten(clip):
     tracker = started(clip)
     first = tracker._appearance.first.copy()
-    assert len(first) == LIGHT.memory.positives
+    assert len(first) == TEMPLATES
     follow(tracker, clip, 30)
     np.testing.assert_array_equal(tracker._appearance.first, first)
+
+
+def test_the_first_frame_gives_many_samples_and_later_ones_few(clip, seed):
+    tracker = started(clip, PAPER, seed)
+    assert tracker._appearance.space.counts == [210, 210]
+    follow(tracker, clip, 10)
+    assert tracker._appearance.space.counts == [230, 230]
 
 
 def test_a_lost_target_is_searched_for_in_the_whole_frame(clip, seed):

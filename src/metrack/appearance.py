@@ -26,6 +26,7 @@ from metrack.metric.structured import learn_ranking
 from metrack.residuals import Residuals
 
 REFRESH_EVERY = 500  # frames from one exact re-computation of all that is kept up to date to the next
+TEMPLATES = 7  # foreground samples of the first frame that are never forgotten, at most
 FIRST_CAPACITY = 512  # samples per class for which a memory that keeps everything starts
 
 
@@ -70,7 +71,7 @@ class Appearance:
         """Take in what a frame has to teach."""
         self.steps_taken = 0
         if not len(self.first):
-            self.first = lesson.foreground.copy()
+            self.first = lesson.foreground[:TEMPLATES].copy()
         slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(lesson.foreground))
         slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(lesson.background))
         self._residuals.put((slots_f, slots_b), (lesson.foreground[from_f], lesson.background[from_b]))

@@ -124,8 +124,11 @@ class MemoryConfig(_Section):
     every: int = setting(1, "frames from one that is learned from to the next", low=1, high=1000)
     size: int = setting(300, "samples kept per class", low=1, high=100_000)
     growth: float = setting(1.6, "weight of a frame relative to the one before it", low=1, high=100)
-    positives: int = setting(7, "foreground samples taken per frame", low=1, high=10_000)
-    negatives: int = setting(7, "background samples taken per frame", low=1, high=10_000)
+    first: int = setting(
+        210, "samples of either class taken in the first frame, whose box is certain", low=1, high=10_000
+    )
+    positives: int = setting(2, "foreground samples taken per frame", low=1, high=10_000)
+    negatives: int = setting(2, "background samples taken per frame", low=1, high=10_000)
     misscaled: int = setting(0, "of them: as many show the target at a wrong scale", low=0, high=10_000)
     positive_radius: float = setting(1.0, "foreground samples lie within this many pixels", low=0, high=1000)
     negative_inner: float = setting(0.5, "background samples lie at least this far, in target sizes", low=0, high=100)
@@ -137,6 +140,10 @@ class MemoryConfig(_Section):
     def reach(self) -> float:
         """How far the centre of any sample may lie from the target's, in target sizes."""
         return max(self.negative_inner, self.negative_outer)
+
+    def in_frame(self, frame: int) -> Self:
+        """Return the settings by which a frame is sampled: the first, number 0, gives more samples than others."""
+        return self if frame > 0 else dataclasses.replace(self, positives=self.first, negatives=self.first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +286,9 @@ DEFAULT = PAPER.replace(
         "regression.use": "yes",
         "motion.particles": 50,
         "memory.size": 100,
+        "memory.first": 7,
+        "memory.positives": 7,
+        "memory.negatives": 7,
         "memory.learn_when": "tracking",
         "metric.triplets": 200,
         "representation.loyalty": 1.0,
@@ -295,6 +305,7 @@ FAST = DEFAULT.replace(
         "motion.particles": 8,
         "memory.size": 30,
         "memory.every": 2,
+        "memory.first": 3,
         "memory.positives": 3,
         "memory.negatives": 3,
         "metric.learning": "off",

@@ -324,7 +324,7 @@ class Tracker:
 
     def _learn(self, frame: Frame, view: View) -> None:
         """Take the samples around the estimate into memory, and learn from them."""
-        memory, ranking = self.config.memory, self.config.ranking
+        memory, ranking = self.config.memory.in_frame(self._frame), self.config.ranking
         near, beside = foreground_boxes(self._rng, self._box, memory), background_boxes(self._rng, self._box, memory)
         ranked: Floats = np.empty((0, 4))
         if due(self._frame, ranking.every) and self.config.metric.learning != "off":
