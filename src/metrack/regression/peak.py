@@ -73,7 +73,7 @@ def _climb(spectrum: NDArray[np.complex64], row: float, column: float) -> tuple[
     return height, y, x
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, inline="always")  # left to choose, the process that compiles rounds otherwise than later ones
 def _expand(spectrum: NDArray[np.complex64], y: float, x: float) -> tuple[float, float, float, float, float, float]:
     """Value, gradient and second derivatives (yy, yx, xx) of the polynomial at a point, in cells."""
     count, half = spectrum.shape
