@@ -9,6 +9,7 @@ counts are the ratios. On the real sequences where METRACK_DATA has them, else o
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import resource
 import subprocess
@@ -297,7 +298,8 @@ def main() -> None:
     memory_of_a_720p_video()
     sizes(options.rounds)
     growth()
-    endurance(options.long)
+    with multiprocessing.get_context("spawn").Pool(1) as alone:  # whose memory has held nothing else
+        alone.apply(endurance, (options.long,))
     found = clips(options.frames, development_sequences())
     learning_rounds(found)
     seconds = side_by_side(found, options.rounds)
