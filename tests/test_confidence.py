@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrack.confidence import FAINT, FIRM, LIKELY, PATIENCE, SETTLING, SURE, Presence, probability
+from metrack.confidence import FAINT, FIRM, LIKELY, PATIENCE, SETTLING, SURE, Presence, log_odds, probability
 from metrack.estimate import Evidence
 
 SEEN, HIDDEN = Evidence(0.15, 0.1, 0.05, 0.0), Evidence(1.0, 1.0, 0.5, 0.0)
@@ -41,8 +41,24 @@ def test_more_error_never_means_more_confidence(foreground, template, colour, re
     assert 0 <= probability(worse) <= probability(evidence) <= 1
 
 
-def test_without_a_regression_its_answer_does_not_count():
-    assert probability(Evidence(0.3, 0.5, 0.1, 0.0)) == probability(Evidence(0.3, 0.5, 0.1, 0.0, 1.0))
+@given(error, error, st.floats(0, 2), st.sampled_from(["foreground", "template", "colour"]), st.floats(0, 10))
+def test_nor_does_it_without_a_regression(foreground, template, colour, what, more):
+    evidence = Evidence(foreground, template, colour, 0.0)
+    worse = dataclasses.replace(evidence, **{what: getattr(evidence, what) + more})
+    assert 0 <= probability(worse) <= probability(evidence) <= 1
+
+
+def test_without_a_regression_memory_and_colours_have_to_say_more():
+    """Each kind of tracker has weights of its own, fitted on what it has to go by."""
+    with_answer = Evidence(0.3, 0.5, 0.1, 0.0, 1.0)
+    for what, more in (("foreground", 0.5), ("colour", 0.3)):
+        worse = dataclasses.replace(with_answer, **{what: more + getattr(with_answer, what)})
+        drops = [
+            log_odds(dataclasses.replace(with_answer, response=response))
+            - log_odds(dataclasses.replace(worse, response=response))
+            for response in (1.0, None)
+        ]
+        assert drops[0] < drops[1]
 
 
 def test_a_steady_target_is_tracked():

@@ -4,7 +4,8 @@ The evidence of a frame becomes one number: the probability that the estimate ov
 is a logistic function of four things that get worse when a box goes wrong: what the foreground memory leaves
 unexplained, how far shape and colours are from those of the first frame, which are never forgotten, and how low the
 regression's answer is. Weights are such that more of any of them never means more confidence. They were fitted on the
-development sequences by ``python benchmarks/confidence.py``, which also says what they are worth on sequences left out.
+development sequences by ``python benchmarks/confidence.py``, which also says what they are worth on sequences left out:
+once for trackers with a regression, whose answer is the best witness there is, and once for those without.
 
 The state follows with hysteresis. The errors of a followed target settle around levels of their own. It is taken to be
 hidden when the foreground residual is far above its level, the regression's answer is faint and the probability is low;
@@ -20,7 +21,9 @@ from dataclasses import dataclass
 
 from metrack.estimate import LOST, OCCLUDED, TRACKING, Evidence
 
-OFFSET, WEIGHTS = 1.04, (0.54, 5.94, 4.33, 2.02)  # of the signs below, in their order: benchmarks/confidence.py
+# offset, and weights of the signs below in their order: benchmarks/confidence.py, --preset paper for the second
+WITH_REGRESSION = 1.04, (0.00, 5.75, 1.07, 2.93)
+WITHOUT = 0.63, (2.34, 2.34, 9.26, 0.00)
 LEAST = 0.01  # of an error, so that its logarithm stays finite
 
 SUSPICIOUS = 2.0  # times the usual error: from here on the target may be hidden
@@ -46,7 +49,8 @@ def probability(evidence: Evidence) -> float:
 
 def log_odds(evidence: Evidence) -> float:
     """Return the same as the logarithm of its odds."""
-    return OFFSET - sum(weight * sign for weight, sign in zip(WEIGHTS, signs(evidence), strict=True))
+    offset, weights = WITHOUT if evidence.response is None else WITH_REGRESSION
+    return offset - sum(weight * sign for weight, sign in zip(weights, signs(evidence), strict=True))
 
 
 def signs(evidence: Evidence) -> tuple[float, float, float, float]:
