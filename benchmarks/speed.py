@@ -9,7 +9,6 @@ counts are the ratios. On the real sequences where METRACK_DATA has them, else o
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import resource
 import subprocess
@@ -296,10 +295,9 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=10_000, help=f"frames of the long run, more than {EARLY}")
     options = parser.parse_args()
     memory_of_a_720p_video()
+    endurance(options.long)  # before this process has held the frames of all the rest: its peak is what is told
     sizes(options.rounds)
     growth()
-    with multiprocessing.get_context("spawn").Pool(1) as alone:  # whose memory has held nothing else
-        alone.apply(endurance, (options.long,))
     found = clips(options.frames, development_sequences())
     learning_rounds(found)
     seconds = side_by_side(found, options.rounds)
