@@ -99,7 +99,7 @@ class Residuals:
 
     def put(self, slots: tuple[Ints, Ints], samples: tuple[Floats, Floats]) -> None:
         """Write samples into slots of both classes of the space, and follow."""
-        space, kept = self.space, self._keeps_forms
+        space, kept = self.space, self._keeps_forms and self._are_sound
         leaving = [space.samples[s + label * space.capacity] for label, s in enumerate(slots)] if kept else []
         space.put(slots, samples)
         self._factors = []
@@ -109,10 +109,10 @@ class Residuals:
 
     def change_metric(self, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
         """Change the metric of the space, as :meth:`SampleSpace.change_metric` does, and follow."""
-        space = self.space
+        space, sound = self.space, self._are_sound
         space.change_metric(push, pull, seen_push, seen_pull)
         self._factors = []
-        if not self._can_follow(len(push) + len(pull)):
+        if not sound or not self._can_follow(len(push) + len(pull)):
             self._forms = []
         blocks = space.blocks
 
@@ -127,11 +127,16 @@ class Residuals:
         try:
             for label, form in enumerate(self._forms):
                 change(form, label)
-            spoilt = not all(form.is_sound(self.space.metric) for form in self._forms)
+            spoilt = not self._are_sound
         except np.linalg.LinAlgError:
             spoilt = True
         if spoilt:
             self._forms = []
+
+    @property
+    def _are_sound(self) -> bool:
+        """Whether the forms there are can be those of the metric; asked before a change too, which may hide damage."""
+        return all(form.is_sound(self.space.metric) for form in self._forms)
 
     def _can_follow(self, ranks: int) -> bool:
         """Whether the forms there are may be changed by so many ranks: not too many, and the ridges as they were."""
