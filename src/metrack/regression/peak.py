@@ -1,7 +1,8 @@
 """The highest point of an answer, between its cells.
 
 Between cells the answer is the trigonometric polynomial that its spectrum stands for. From the highest cell a few
-steps of Newton's method lead to the top nearby.
+steps of Newton's method lead to the top nearby. Of an even number of cells the highest frequency is taken with one sign
+only: right at cells, and between them as far as answers have next to nothing there, which the smooth label sees to.
 """
 
 from __future__ import annotations
