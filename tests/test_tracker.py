@@ -13,7 +13,10 @@ from metrack.appearance import TEMPLATES
 from metrack.config import PAPER, PRESETS, preset
 from metrack.synth import builtin_clip
 
-LIGHT = preset("paper").replace({"motion.particles": 60, "memory.size": 40, "metric.triplets": 60})
+LIGHT = preset("paper").replace(
+    {"motion.particles": 60, "memory.size": 40, "metric.triplets": 60}
+    | {"memory.first": 7, "memory.positives": 7, "memory.negatives": 7}  # a small memory must renew itself
+)
 
 
 @pytest.fixture(scope="module")
