@@ -23,7 +23,7 @@ from metrack.estimate import LOST, OCCLUDED, TRACKING, Evidence
 
 # offset, and weights of the signs below in their order: benchmarks/confidence.py, --preset paper for the second
 WITH_REGRESSION = 1.04, (0.00, 5.75, 1.07, 2.93)
-WITHOUT = 0.63, (2.34, 2.34, 9.26, 0.00)
+WITHOUT_REGRESSION = 0.63, (2.34, 2.34, 9.26, 0.00)
 LEAST = 0.01  # of an error, so that its logarithm stays finite
 
 SUSPICIOUS = 2.0  # times the usual error: from here on the target may be hidden
@@ -49,7 +49,7 @@ def probability(evidence: Evidence) -> float:
 
 def log_odds(evidence: Evidence) -> float:
     """Return the same as the logarithm of its odds."""
-    offset, weights = WITHOUT if evidence.response is None else WITH_REGRESSION
+    offset, weights = WITHOUT_REGRESSION if evidence.response is None else WITH_REGRESSION
     return offset - sum(weight * sign for weight, sign in zip(weights, signs(evidence), strict=True))
 
 
