@@ -11,6 +11,7 @@ import metrack
 from metrack import Box, Tracker, TrackerConfig
 from metrack.appearance import TEMPLATES
 from metrack.config import PAPER, PRESETS, preset
+from metrack.motion.sharing import COARSE
 from metrack.synth import builtin_clip
 
 LIGHT = preset("paper").replace(
@@ -279,6 +280,54 @@ def test_refining_particles_find_the_target_more_precisely(clip):
         return np.mean([e.box.iou(clip.truth[i].box) for run in runs for i, e in enumerate(run, 1)])
 
     assert mean_overlap(0.5) > mean_overlap(0.0) + 0.02
+
+
+def test_particles_that_share_a_cell_are_looked_at_once(clip, seed):
+    def looked_at(particles):
+        tracker = started(clip, LIGHT.replace({"motion.particles": particles}), seed)
+        looks, observe = [], tracker._observe
+
+        def counted(view, states):
+            looks.append(len(states))
+            return observe(view, states)
+
+        tracker._observe = counted
+        estimate = follow(tracker, clip, 5)[-1]
+        assert len(estimate.info.particles) == len(estimate.info.theta_f) == particles
+        assert len(np.unique(estimate.info.particles, axis=0)) <= sum(looks[-2:])
+        return sum(looks) / 5
+
+    few, many = looked_at(200), looked_at(6400)
+    assert few > 0.75 * 200
+    assert many < 0.55 * 6400
+
+
+def test_whoever_shares_a_cell_has_the_place_and_the_looks_of_the_first(clip, seed):
+    tracker = started(clip, LIGHT, seed)
+    follow(tracker, clip, 10)
+    rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
+    states = np.column_stack([rng.normal(x, 3, 300), rng.normal(y, 3, 300), rng.normal(0, 0.02, 300)])
+    view = tracker._look(clip[11], tracker._bounds.to_boxes(states))
+    together = tracker._look_once(view, states, COARSE)
+    alone = tracker._observe(view, together.states)
+    for name in ("theta_f", "theta_b", "strangeness", "scores"):
+        np.testing.assert_allclose(getattr(together, name), getattr(alone, name), rtol=1e-4, atol=1e-5)
+    side, zoom = tracker.config.motion.cell, tracker._zoom
+    cell = COARSE * (side / zoom, side / zoom, side / tracker.config.features.base_size)
+    assert (np.abs(together.states - states) <= cell * (1 + 1e-9)).all()
+    assert len(np.unique(together.states, axis=0)) < 250
+
+
+def test_particles_that_nobody_refines_share_small_cells_only(clip, seed):
+    tracker = started(clip, LIGHT.replace({"motion.refined": 0.0}), seed)
+    particles = tracker.update(clip[1]).info.particles
+    assert len(np.unique(particles, axis=0)) > 0.95 * len(particles)
+
+
+def test_without_cells_nothing_is_shared(clip, seed):
+    tracker = started(clip, LIGHT.replace({"motion.cell": 0.0}), seed)
+    particles = tracker.update(clip[1]).info.particles
+    assert len(np.unique(particles, axis=0)) == len(particles)
 
 
 def test_default_holds_still_while_the_target_is_hidden(clip, seed):

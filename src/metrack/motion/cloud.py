@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.arrays import Floats
+from metrack.arrays import Floats, Ints
 from metrack.motion.random_walk import States
 
 
@@ -25,8 +26,14 @@ class Cloud:
 
     def __add__(self, other: Self) -> Self:
         """Both clouds, one after the other."""
-        names = [each.name for each in fields(self)]
-        return type(self)(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+        return type(self)(*map(np.concatenate, zip(self._columns(), other._columns(), strict=True)))
+
+    def __getitem__(self, rows: Ints) -> Self:
+        """Some of the particles, any of them as often as asked for."""
+        return type(self)(*(column[rows] for column in self._columns()))
+
+    def _columns(self) -> Iterator[NDArray[Any]]:
+        return (getattr(self, each.name) for each in fields(self))
 
     @property
     def best(self) -> int:
