@@ -69,8 +69,8 @@ class MotionConfig(_Section):
     scale_std: float = setting(0.02, "spread of one step in log-scale", low=0, high=1)
     cell: float = setting(
         0.3,
-        "side of a cell whose particles are looked at as one, in pixels of the target at base_size; ten times that for "
-        "particles that others refine (0: the paper)",
+        "side of the cells whose particles are looked at as one, in pixels of the target at base_size; ten times that "
+        "in x and y and twice in scale where others refine them (0: the paper)",
         low=0,
         high=100,
     )
@@ -254,8 +254,12 @@ class TrackerConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Rebuild a configuration from :meth:`to_dict`."""
-        return cls().replace(values)
+        """Rebuild a configuration from :meth:`to_dict`; all settings must be there, as defaults may have changed."""
+        config = cls()
+        for name in config.to_dict():
+            if name not in values:
+                raise KeyError(name)
+        return config.replace(values)
 
     def replace(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with some settings changed; values may be strings, as a command line gives them."""
