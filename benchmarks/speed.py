@@ -59,12 +59,12 @@ def clips(frames: int, sequences: list[Sequence]) -> list[Clip]:
 
 
 class Ours:
-    """metrack as a contestant; keeps the time of its stages and the particles of the last frame."""
+    """metrack as a contestant; keeps the time of its stages and the particles of every frame."""
 
     def __init__(self, config: str | TrackerConfig) -> None:
         self.tracker = Tracker(config)
         self.stages: list[dict[str, float]] = []
-        self.particles: Floats = np.empty((0, 4))
+        self.particles: list[Floats] = []
 
     def init(self, image: Frame, box: tuple[float, ...]) -> None:
         self.tracker.init(image, box)  # type: ignore[arg-type]
@@ -73,12 +73,12 @@ class Ours:
         info = self.tracker.update(image).info
         assert info is not None
         self.stages.append(info.seconds)
-        self.particles = info.particles
+        self.particles.append(info.particles)
 
-    @property
-    def places(self) -> int:
-        """How many places were looked at in the last frame: particles share them."""
-        return len(np.unique(self.particles, axis=0))
+    def places(self) -> float:
+        """How many places were looked at in a frame of the second half, on average: particles share them."""
+        late = self.particles[len(self.particles) // 2 :]
+        return float(np.mean([len(np.unique(boxes, axis=0)) for boxes in late]))
 
 
 class OpenCV:
@@ -184,7 +184,7 @@ def sizes(rounds: int) -> None:
         console.print(f"{name}: 480p {low * 1e3:.1f} ms, 1080p {high * 1e3:.1f} ms ({high / low:.2f}x)")
 
 
-def matrix_rate(seconds: float, clip: Clip) -> None:
+def matrix_rate(seconds: float, all_clips: list[Clip]) -> None:
     """Compare the matrix work of a frame with what this machine's BLAS does on one thread.
 
     Counted is what every frame of the preset paper does with full buffers: two quadratic forms of every place looked
@@ -192,9 +192,11 @@ def matrix_rate(seconds: float, clip: Clip) -> None:
     on top.
     """
     config = preset("paper")
-    runner = Ours(config)
-    time_clip(runner, clip)
-    N, D, changing = runner.places, 405, config.memory.positives + config.memory.negatives
+    runners = [Ours(config) for _ in all_clips]
+    for runner, clip in zip(runners, all_clips, strict=True):
+        time_clip(runner, clip)
+    N = float(np.mean([runner.places() for runner in runners]))
+    D, changing = 405, config.memory.positives + config.memory.negatives
     a = np.random.default_rng(0).standard_normal((1000, 1000)).astype(np.float32)
     times = []
     for _ in range(15):
@@ -239,13 +241,13 @@ def growth() -> None:
     images = [clip[i] for i in range(len(clip))]
     counts = (50, 100, 200, 400, 800, 1600, 3200, 6400)
     rounds: dict[int, list[float]] = {particles: [] for particles in counts}
-    places: dict[int, int] = {}
+    places: dict[int, float] = {}
     for _ in range(3):
         for particles in counts:
             runner = Ours(preset("paper").replace({"motion.particles": particles}))
             rounds[particles].append(time_clip(runner, ("clip", images, clip.first_box.to_xywh())))
-            places[particles] = runner.places
-    told = (f"{n} (on {places[n]} places): {np.median(times) * 1e3:.1f}" for n, times in rounds.items())
+            places[particles] = runner.places()
+    told = (f"{n} (on {places[n]:.0f} places): {np.median(times) * 1e3:.1f}" for n, times in rounds.items())
     console.print("particles, ms a frame: " + ", ".join(told))
     for few in counts[:3]:
         ratio = float(np.median(np.array(rounds[32 * few]) / rounds[few]))
@@ -314,7 +316,7 @@ def main() -> None:
     found = clips(options.frames, development_sequences())
     learning_rounds(found)
     seconds = side_by_side(found, options.rounds)
-    matrix_rate(seconds["metrack paper"], found[0])
+    matrix_rate(seconds["metrack paper"], found)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from metrack.motion.sharing import share
+from metrack.motion.sharing import SMALLEST, fine_cell, share
 from reference import sharing as reference
 
 sides = hnp.arrays(np.float64, 3, elements=st.floats(1e-3, 10))
@@ -13,28 +14,29 @@ some_states = hnp.arrays(np.float64, st.tuples(st.integers(0, 40), st.just(3)), 
 
 @given(states=some_states, cell=sides)
 def test_cells_are_shared_as_the_slow_twin_says(states, cell):
-    chosen, own = share(states, cell)
-    slowly_chosen, slowly_own = reference.share(states, cell)
+    chosen, stand_in = share(states, cell)
+    slowly_chosen, slow_stand_in = reference.share(states, cell)
     assert_array_equal(chosen, slowly_chosen)
-    assert_array_equal(own, slowly_own)
+    assert_array_equal(stand_in, slow_stand_in)
 
 
 @given(states=some_states, cell=sides)
 def test_every_state_joins_one_no_farther_than_a_cell_is_long(states, cell):
-    chosen, own = share(states, cell)
-    assert (np.abs(states - states[chosen][own]) <= cell * (1 + 1e-9)).all()
-    assert_array_equal(own[chosen], np.arange(len(chosen)))  # the chosen stay where they are
+    chosen, stand_in = share(states, cell)
+    assert (np.abs(states - states[chosen][stand_in]) <= cell * (1 + 1e-9)).all()
+    assert_array_equal(stand_in[chosen], np.arange(len(chosen)))  # the chosen stay where they are
 
 
 @given(states=some_states, cell=sides)
 def test_the_chosen_share_no_cell(states, cell):
     chosen, _ = share(states, cell)
-    again, own = share(states[chosen], cell)
-    assert_array_equal(again, own)
+    again, stand_in = share(states[chosen], cell)
+    assert_array_equal(again, stand_in)
     assert len(again) == len(chosen)
 
 
-def test_cells_far_too_small_are_shared_by_none():
+@pytest.mark.parametrize("side", [0.0, 5e-324, 1e-300, SMALLEST])
+def test_the_smallest_cells_are_shared_by_none(side):
     states = np.random.default_rng(0).normal(100, 5, (50, 3))
-    chosen, own = share(states, np.full(3, 1e-300))
-    assert_array_equal(chosen[own], np.arange(50))
+    chosen, stand_in = share(states, fine_cell(side, 1.0, 32.0))
+    assert_array_equal(chosen[stand_in], np.arange(50))

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import metrack
-from metrack import Box, Tracker, TrackerConfig
+from metrack import Box, Tracker, TrackerConfig, state_file
 from metrack.appearance import TEMPLATES
 from metrack.config import PAPER, PRESETS, preset
-from metrack.motion.sharing import COARSE
 from metrack.synth import builtin_clip
 
 LIGHT = preset("paper").replace(
@@ -134,6 +133,15 @@ def test_loading_something_else_says_so(tmp_path, content):
         Tracker.load(path)
 
 
+def test_a_file_without_a_setting_is_refused(clip, tmp_path):
+    """What is the default today need not be what the tracker was saved with."""
+    meta, arrays = started(clip)._state()
+    del meta["config"]["motion.cell"]
+    state_file.write(tmp_path / "old.npz", meta, arrays)
+    with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz lacks 'motion\.cell'"):
+        Tracker.load(tmp_path / "old.npz")
+
+
 def test_init_again_starts_afresh(clip):
     used = started(clip)
     follow(used, clip, 8)
@@ -231,6 +239,8 @@ EXTREME = {
     "one particle": {"motion.particles": 1},
     "two particles": {"motion.particles": 2, "motion.refined": 0.9},
     "the paper's flat weights": {"motion.sharpness": 1.0, "motion.refined": 0.0},
+    "cells of no size to speak of": {"motion.cell": 5e-324},
+    "one cell for all": {"motion.cell": 100.0},
     "no motion": {"motion.shift_std": 0.0, "motion.scale_std": 0.0},
     "wild motion": {"motion.shift_std": 1000.0, "motion.scale_std": 1.0},
     "one sample": {"memory.size": 1, "memory.positives": 1, "memory.negatives": 1},
@@ -282,52 +292,58 @@ def test_refining_particles_find_the_target_more_precisely(clip):
     assert mean_overlap(0.5) > mean_overlap(0.0) + 0.02
 
 
+def looked_at(clip, changes, seed=0, frames=5):
+    """How many states are looked at in a frame, those that explore and those that refine, on average."""
+    tracker, looks = started(clip, LIGHT.replace(changes), seed), []
+    observe = tracker._observe
+
+    def counted(view, states):
+        looks.append(len(states))
+        return observe(view, states)
+
+    tracker._observe = counted
+    for estimate in follow(tracker, clip, frames):
+        assert len(estimate.info.particles) == len(estimate.info.theta_f) == tracker.config.motion.particles
+    return np.mean(np.reshape(looks, (frames, 2)), axis=0)
+
+
 def test_particles_that_share_a_cell_are_looked_at_once(clip, seed):
-    def looked_at(particles):
-        tracker = started(clip, LIGHT.replace({"motion.particles": particles}), seed)
-        looks, observe = [], tracker._observe
-
-        def counted(view, states):
-            looks.append(len(states))
-            return observe(view, states)
-
-        tracker._observe = counted
-        estimate = follow(tracker, clip, 5)[-1]
-        assert len(estimate.info.particles) == len(estimate.info.theta_f) == particles
-        assert len(np.unique(estimate.info.particles, axis=0)) <= sum(looks[-2:])
-        return sum(looks) / 5
-
-    few, many = looked_at(200), looked_at(6400)
-    assert few > 0.75 * 200
-    assert many < 0.55 * 6400
+    few = looked_at(clip, {"motion.particles": 200}, seed)
+    many = looked_at(clip, {"motion.particles": 6400}, seed)
+    assert few.sum() > 0.75 * 200
+    assert many.sum() < 0.55 * 6400
 
 
-def test_whoever_shares_a_cell_has_the_place_and_the_looks_of_the_first(clip, seed):
+def test_cells_are_large_only_for_particles_that_others_refine(clip, seed):
+    """Also where the share that refines is less than one particle."""
+    explorers, _ = looked_at(clip, {"motion.particles": 1000, "motion.refined": 0.5}, seed)
+    assert explorers < 0.9 * 500
+    for refined in (0.0, 0.0009):
+        alone, none = looked_at(clip, {"motion.particles": 1000, "motion.refined": refined}, seed)
+        assert none == 0
+        assert alone > 0.97 * 1000
+
+
+def test_without_cells_nothing_is_shared(clip, seed):
+    assert looked_at(clip, {"motion.particles": 1000}, seed).sum() < 950
+    assert looked_at(clip, {"motion.particles": 1000, "motion.cell": 0.0}, seed).sum() == 1000
+
+
+def test_whoever_shares_a_cell_has_the_place_and_the_scores_of_the_first(clip, seed):
     tracker = started(clip, LIGHT, seed)
     follow(tracker, clip, 10)
     rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
     states = np.column_stack([rng.normal(x, 3, 300), rng.normal(y, 3, 300), rng.normal(0, 0.02, 300)])
     view = tracker._look(clip[11], tracker._bounds.to_boxes(states))
-    together = tracker._look_once(view, states, COARSE)
+    together = tracker._observe_shared(view, states, refined=True)
+    sides = np.array([3 / view.zoom, 3 / view.zoom, 2 * 0.3 / 32])
+    firsts = {}
+    expected = [firsts.setdefault(tuple(np.rint(state / sides)), state) for state in states]
+    assert len(firsts) < 250
+    np.testing.assert_array_equal(together.states, expected)
     alone = tracker._observe(view, together.states)
     for name in ("theta_f", "theta_b", "strangeness", "scores"):
         np.testing.assert_allclose(getattr(together, name), getattr(alone, name), rtol=1e-4, atol=1e-5)
-    side, zoom = tracker.config.motion.cell, tracker._zoom
-    cell = COARSE * (side / zoom, side / zoom, side / tracker.config.features.base_size)
-    assert (np.abs(together.states - states) <= cell * (1 + 1e-9)).all()
-    assert len(np.unique(together.states, axis=0)) < 250
-
-
-def test_particles_that_nobody_refines_share_small_cells_only(clip, seed):
-    tracker = started(clip, LIGHT.replace({"motion.refined": 0.0}), seed)
-    particles = tracker.update(clip[1]).info.particles
-    assert len(np.unique(particles, axis=0)) > 0.95 * len(particles)
-
-
-def test_without_cells_nothing_is_shared(clip, seed):
-    tracker = started(clip, LIGHT.replace({"motion.cell": 0.0}), seed)
-    particles = tracker.update(clip[1]).info.particles
-    assert len(np.unique(particles, axis=0)) == len(particles)
 
 
 def test_default_holds_still_while_the_target_is_hidden(clip, seed):

@@ -29,7 +29,7 @@ from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States, step
 from metrack.motion.resampling import effective_size, systematic
 from metrack.motion.search import MOST_PIXELS, scatter, search_region, window_of
-from metrack.motion.sharing import COARSE, FINE, share
+from metrack.motion.sharing import COARSE, fine_cell, share
 from metrack.regression.regressor import Regressor
 from metrack.representation.metric_weighted import score
 from metrack.stopwatch import Stopwatch
@@ -138,8 +138,8 @@ class Tracker:
         else:
             view = self._look(frame, self._bounds.to_boxes(explored))
         watch.lap("look")
-        cloud = self._look_once(view, explored, COARSE if self.config.motion.refined else FINE)
-        return cloud + self._look_once(view, self._refine(cloud), FINE), view
+        cloud = self._observe_shared(view, explored, refined=len(explored) < self.config.motion.particles)
+        return cloud + self._observe_shared(view, self._refine(cloud), refined=False), view
 
     def _verify(self, frame: Frame, box: Box, *, learning: bool = False) -> tuple[Cloud, View]:
         """Look at a box, which is the first of the particles, and at places just beside it, farther if to learn."""
@@ -234,14 +234,14 @@ class Tracker:
         loyal = theta_f + settings.loyalty * strangeness
         return score(loyal, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
 
-    def _look_once(self, view: View, states: States, coarser: Floats) -> Cloud:
-        """Look at one state of each cell, whose sides are ``coarser`` ``(3,)`` times the finest; the others join it."""
-        side = self.config.motion.cell
-        if side == 0:
+    def _observe_shared(self, view: View, states: States, *, refined: bool) -> Cloud:
+        """Look at one state of each cell, large ones if to be refined; the rest are moved to it and score the same."""
+        motion = self.config.motion
+        if motion.cell == 0:
             return self._observe(view, states)
-        finest = side / np.array([self._zoom, self._zoom, self.config.features.base_size])
-        chosen, own = share(states, finest * coarser)
-        return self._observe(view, states[chosen])[own]
+        cell = fine_cell(motion.cell, view.zoom, self.config.features.base_size)
+        chosen, stand_in = share(states, cell * COARSE if refined else cell)
+        return self._observe(view, states[chosen])[stand_in]
 
     def _observe(self, view: View, states: States) -> Cloud:
         """Look at states: how well they are explained by foreground and background, and their score."""
