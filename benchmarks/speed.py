@@ -41,7 +41,7 @@ console = Console()
 Clip = tuple[str, list[Frame], tuple[float, ...]]
 EARLY = 500  # frames after which a long run has settled
 PIECE = 10  # frames timed together
-WARM_UP = 45  # frames until the buffers are full and a frame costs what it will always cost
+WARM_UP = 125  # frames until the buffers are full and a frame costs what it will always cost
 
 
 def clips(frames: int, sequences: list[Sequence]) -> list[Clip]:

@@ -529,9 +529,9 @@ def test_the_first_frame_is_never_forgotten(clip):
 
 def test_the_first_frame_gives_many_samples_and_later_ones_few(clip, seed):
     tracker = started(clip, PAPER, seed)
-    assert tracker._appearance.space.counts == [210, 210]
+    assert tracker._appearance.space.counts == [50, 50]
     follow(tracker, clip, 10)
-    assert tracker._appearance.space.counts == [230, 230]
+    assert tracker._appearance.space.counts == [70, 70]
 
 
 def test_a_lost_target_is_searched_for_in_the_whole_frame(clip, seed):

@@ -132,7 +132,7 @@ class MemoryConfig(_Section):
     size: int = setting(300, "samples kept per class", low=1, high=100_000)
     growth: float = setting(1.6, "weight of a frame relative to the one before it", low=1, high=100)
     first: int = setting(
-        210, "samples of either class taken in the first frame, whose box is certain", low=1, high=10_000
+        50, "samples of either class taken in the first frame, whose box is certain", low=1, high=10_000
     )
     positives: int = setting(2, "foreground samples taken per frame", low=1, high=10_000)
     negatives: int = setting(2, "background samples taken per frame", low=1, high=10_000)
