@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -108,7 +109,8 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(tmp_path):
     out = tmp_path / "out"
     options = ["--tracker", FEW, "--sequences", "balloon-calm", "--repetitions", "4", "--processes", "1"]
     command = [sys.executable, "-m", "metrack", "evaluate", "builtin", "-o", str(out), *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # tests run in the background are deaf to it
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=listen)
     while not list(out.glob("ope/few/*_00?.txt")) and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
