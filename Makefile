@@ -10,7 +10,7 @@ help:
 	@echo "make demo      run the main job on the built-in clip and leave a folder to look at"
 	@echo "make test      pass the tests"
 	@echo "make lint      check style and types"
-	@echo "make bench     measure speed, beside OpenCV's trackers, and how it grows"
+	@echo "make bench     measure speed, beside OpenCV's trackers, and how it grows (a quarter of an hour)"
 	@echo "make accuracy  measure accuracy on the sequences under METRACK_DATA"
 	@echo "make tables    the paper's tables of metrics and of representations (hours; LENGTH=50 SEEDS=1 for minutes)"
 	@echo "make readme-table  write the table of README.md anew (hours; stopped, it goes on where it was)"
