@@ -14,7 +14,7 @@ LAYERS = [
     {"arrays", "box", "checks", "config", "estimate", "state_file", "stopwatch", "threads"},
     {"frames", "motion", "features"},
     {"representation", "memory", "metric", "regression"},
-    {"appearance", "residuals", "tracker", "confidence", "score_map", "identity", "multi", "synth", "hard"},
+    {"appearance", "residuals", "observer", "tracker", "confidence", "score_map", "identity", "multi", "synth", "hard"},
     {"job", "mapping", "results", "witness"},
     {FACE},
     {"evaluation", "experiments", "adapters", "run_report", "testing"},

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import metrack
 from metrack import Box, Tracker, TrackerConfig, state_file
 from metrack.appearance import TEMPLATES
 from metrack.config import PAPER, PRESETS, preset
+from metrack.observer import Observer
 from metrack.synth import builtin_clip
 
 LIGHT = preset("paper").replace(
@@ -295,13 +297,13 @@ def test_refining_particles_find_the_target_more_precisely(clip):
 def looked_at(clip, changes, seed=0, frames=5):
     """How many states are looked at in a frame, those that explore and those that refine, on average."""
     tracker, looks = started(clip, LIGHT.replace(changes), seed), []
-    observe = tracker._observe
 
-    def counted(view, states):
-        looks.append(len(states))
-        return observe(view, states)
+    class Counting(Observer):
+        def observe(self, view, states):
+            looks.append(len(states))
+            return super().observe(view, states)
 
-    tracker._observe = counted
+    tracker._observer = Counting(tracker.config, tracker._bounds, tracker._appearance)
     for estimate in follow(tracker, clip, frames):
         assert len(estimate.info.particles) == len(estimate.info.theta_f) == tracker.config.motion.particles
     return np.mean(np.reshape(looks, (frames, 2)), axis=0)
@@ -335,13 +337,13 @@ def test_whoever_shares_a_cell_has_the_place_and_the_scores_of_the_first(clip, s
     rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
     states = np.column_stack([rng.normal(x, 3, 300), rng.normal(y, 3, 300), rng.normal(0, 0.02, 300)])
     view = tracker._look(clip[11], tracker._bounds.to_boxes(states))
-    together = tracker._observe_shared(view, states, refined=True)
+    together = tracker._observer.observe_shared(view, states, coarse=True)
     sides = np.array([3 / view.zoom, 3 / view.zoom, 2 * 0.3 / 32])
     firsts = {}
     expected = [firsts.setdefault(tuple(np.rint(state / sides)), state) for state in states]
     assert len(firsts) < 250
     np.testing.assert_array_equal(together.states, expected)
-    alone = tracker._observe(view, together.states)
+    alone = tracker._observer.observe(view, together.states)
     for name in ("theta_f", "theta_b", "strangeness", "scores"):
         np.testing.assert_allclose(getattr(together, name), getattr(alone, name), rtol=1e-4, atol=1e-5)
 
@@ -504,16 +506,16 @@ def test_loyalty_prefers_what_looks_like_the_first_frame(clip, seed):
     plain = started(clip, LIGHT, seed)
     follow(plain, clip, 10)
     loyal = started(clip, LIGHT.replace({"representation.loyalty": 1.0}), seed)
-    loyal._appearance = plain._appearance
+    loyal._observer = replace(loyal._observer, appearance=plain._appearance)
     rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
     states = np.column_stack([rng.normal(x, 9, 80), rng.normal(y, 9, 80), rng.normal(0, 0.2, 80)])
     view = plain._look(clip[10], plain._bounds.to_boxes(states))
-    without, with_it = plain._observe(view, states), loyal._observe(view, states)
+    without, with_it = plain._observer.observe(view, states), loyal._observer.observe(view, states)
     descriptors = view.describe(plain._bounds.to_boxes(states))
     first = plain._appearance.first
     nearest = [min(float(((one - known) ** 2).sum()) for known in first) for one in descriptors]  # the slow twin
     np.testing.assert_allclose(with_it.strangeness, nearest, atol=1e-5)
-    expected = plain._score(without.theta_f + nearest, without.theta_b, np.zeros(80))
+    expected = plain._observer.score(without.theta_f + nearest, without.theta_b, np.zeros(80))
     np.testing.assert_allclose(with_it.scores, expected, rtol=1e-5)
     np.testing.assert_array_equal(with_it.theta_f, without.theta_f)
     assert with_it.strangeness[with_it.best] <= without.strangeness[without.best]

@@ -29,9 +29,8 @@ from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States, step
 from metrack.motion.resampling import effective_size, systematic
 from metrack.motion.search import MOST_PIXELS, scatter, search_region, window_of
-from metrack.motion.sharing import COARSE, fine_cell, share
+from metrack.observer import Observer
 from metrack.regression.regressor import Regressor
-from metrack.representation.metric_weighted import score
 from metrack.stopwatch import Stopwatch
 from metrack.threads import one_blas_thread
 
@@ -92,6 +91,7 @@ class Tracker:
         if self._identifier is not None:
             self._identifier.reset()
         self._appearance = Appearance(self.config, self._extractor.dimension)
+        self._observer = Observer(self.config, self._bounds, self._appearance)
         regression = self.config.regression
         self._regressor = Regressor.start(regression, frame, first) if regression.use == "yes" else None
         with one_blas_thread():
@@ -138,8 +138,9 @@ class Tracker:
         else:
             view = self._look(frame, self._bounds.to_boxes(explored))
         watch.lap("look")
-        cloud = self._observe_shared(view, explored, refined=len(explored) < self.config.motion.particles)
-        return cloud + self._observe_shared(view, self._refine(cloud), refined=False), view
+        to_be_refined = len(explored) < self.config.motion.particles
+        cloud = self._observer.observe_shared(view, explored, coarse=to_be_refined)
+        return cloud + self._observer.observe_shared(view, self._refine(cloud), coarse=False), view
 
     def _verify(self, frame: Frame, box: Box, *, learning: bool = False) -> tuple[Cloud, View]:
         """Look at a box, which is the first of the particles, and at places just beside it, farther if to learn."""
@@ -148,7 +149,7 @@ class Tracker:
         states[1:] = self._move(states[1:], shorten=self.config.motion.refinement)
         boxes = self._bounds.to_boxes(states)
         view = self._look(frame, boxes) if learning else self._extractor.look(frame, bounding(boxes), self._zoom)
-        return self._observe(view, states), view
+        return self._observer.observe(view, states), view
 
     def _conclude(self, frame: Frame, seen: Sighting, *, learn: bool = True, hidden: bool = False) -> Estimate:
         """Judge what was found, and learn from it unless that must wait; ``hidden`` says that the target is not there.
@@ -227,29 +228,7 @@ class Tracker:
             view = self._extractor.look(frame, bounding(boxes), self._zoom)
             appearance = self._appearance if metric else self._appearance.without_metric()
             descriptors = view.describe(boxes)
-            return self._score(*appearance.energies(descriptors), self._appearance.strangeness(descriptors))
-
-    def _score(self, theta_f: Floats, theta_b: Floats, strangeness: Floats) -> NDArray[np.float64]:
-        settings = self.config.representation
-        loyal = theta_f + settings.loyalty * strangeness
-        return score(loyal, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
-
-    def _observe_shared(self, view: View, states: States, *, refined: bool) -> Cloud:
-        """Look at one state of each cell, large ones if to be refined; the rest are moved to it and score the same."""
-        motion = self.config.motion
-        if motion.cell == 0:
-            return self._observe(view, states)
-        cell = fine_cell(motion.cell, view.zoom, self.config.features.base_size)
-        chosen, stand_in = share(states, cell * COARSE if refined else cell)
-        return self._observe(view, states[chosen])[stand_in]
-
-    def _observe(self, view: View, states: States) -> Cloud:
-        """Look at states: how well they are explained by foreground and background, and their score."""
-        boxes = self._bounds.to_boxes(states)
-        descriptors = view.describe(boxes)
-        theta_f, theta_b = self._appearance.energies(descriptors)
-        strangeness = self._appearance.strangeness(descriptors)
-        return Cloud(states, boxes, theta_f, theta_b, strangeness, self._score(theta_f, theta_b, strangeness))
+            return self._observer.score(*appearance.energies(descriptors), self._appearance.strangeness(descriptors))
 
     def _evidence(self, frame: Frame, cloud: Cloud, best: int, response: float | None) -> Evidence:
         """Say what speaks for and against the estimate; beside it, a better aligned box may look more familiar."""
@@ -408,6 +387,7 @@ class Tracker:
         self._presence = Presence(**meta["presence"])
         self._survivors, self._colours = arrays["survivors"], arrays["colours"]
         self._appearance = Appearance(self.config, self._extractor.dimension)
+        self._observer = Observer(self.config, self._bounds, self._appearance)
         with one_blas_thread():
             self._appearance.restore(arrays)
         regression, first = self.config.regression, Box(0.0, 0.0, self._bounds.width, self._bounds.height)
