@@ -26,11 +26,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from development import development_sequences
 from metrack import Tracker, TrackerConfig
 from metrack.box import centre_distance, iou
 from metrack.config import preset
 from metrack.evaluation.scores import precision, success_auc, success_rate
-from metrack.evaluation.sequences import Sequence, development_sequences
+from metrack.evaluation.sequences import Sequence
 
 OFF = "metric.learning=off"
 PIXELS = "features.kind=pixels"

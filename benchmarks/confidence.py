@@ -1,4 +1,4 @@
-"""Fit the weights of metrack.confidence on the development sequences, and say what they are worth on others.
+"""Fit the weights of metrack.tracking.confidence on the development sequences, and say what they are worth on others.
 
     python benchmarks/confidence.py [--preset default] [--set NAME=VALUE ...] [--seeds 2] [--processes N]
 
@@ -23,13 +23,14 @@ from rich.progress import track
 from rich.table import Table
 from scipy.optimize import minimize
 
+from development import development_sequences
 from metrack import Tracker, TrackerConfig
 from metrack.box import Box, iou
-from metrack.confidence import signs
 from metrack.config import preset
 from metrack.evaluation.calibration import auroc, expected_calibration_error
 from metrack.evaluation.plan import seed_of
-from metrack.evaluation.sequences import Sequence, development_sequences
+from metrack.evaluation.sequences import Sequence
+from metrack.tracking.confidence import signs
 
 NAMES = ("foreground", "template", "colour", "response")
 SHRINKAGE = 1e-3

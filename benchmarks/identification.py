@@ -25,9 +25,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from development import data_folder
 from metrack import Tracker
 from metrack.box import Box
-from metrack.evaluation.sequences import Sequence, data_folder, read_sequences
+from metrack.evaluation.sequences import Sequence, read_sequences
 from metrack.frames.images import read_image
 from metrack.identity import Gallery, Identifier, cumulative, nearest
 from metrack.identity.describe import describe, family, normal_size, patch_of

@@ -25,16 +25,17 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from rich.console import Console
 
+from development import data_folder
+from metrack.cli.progress import Steps
 from metrack.evaluation.crew import Crew, LocalCrew
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.judged import Standing
-from metrack.evaluation.peers import INSTALL, PEERS
 from metrack.evaluation.plan import OPE, RunProtocol
 from metrack.evaluation.published import read_published
 from metrack.evaluation.run import evaluate
-from metrack.evaluation.sequences import data_folder, is_painted, read_sequences
-from metrack.progress import Steps
-from metrack.results import replace_text, write_json, write_summary
+from metrack.evaluation.sequences import is_painted, read_sequences
+from metrack.rivals.peers import INSTALL, PEERS
+from metrack.runs.results import replace_text, write_json, write_summary
 from speed import WARM_UP, clips, contestants, time_in_turns
 from tuning import Part, due, made_runs
 

@@ -17,10 +17,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from rich.console import Console
 
+from development import development_sequences
 from metrack import Tracker
 from metrack.box import Box, iou
 from metrack.evaluation.events import beginnings, event_precision, event_recall
-from metrack.evaluation.sequences import development_sequences
 from metrack.synth import builtin_clip
 
 FRAMES, WITHIN = 450, 5

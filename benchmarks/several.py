@@ -28,8 +28,8 @@ from rich.console import Console
 from rich.table import Table
 
 from metrack import Box, MultiTracker, Tracker, TrackerConfig, multi
+from metrack.arrays import Frame
 from metrack.box import iou
-from metrack.checks import Frame
 from metrack.config import preset
 from metrack.evaluation.layouts.places import images_in
 from metrack.synth import builtin_clip, crossing_balloons

@@ -28,13 +28,13 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from development import development_sequences
 from metrack import Tracker, TrackerConfig
-from metrack.arrays import Floats
-from metrack.checks import Frame
+from metrack.arrays import Floats, Frame
 from metrack.config import preset
-from metrack.evaluation.peers import CONTRIB, PEERS, PeerTracker
-from metrack.evaluation.sequences import Sequence, development_sequences
+from metrack.evaluation.sequences import Sequence
 from metrack.frames import VideoWriter
+from metrack.rivals.peers import CONTRIB, PEERS, PeerTracker
 from metrack.synth import builtin_clip
 
 console = Console()

@@ -30,10 +30,17 @@ from rich.markup import escape
 from rich.table import Table
 
 import metrack
+from development import data_folder
+from metrack.cli.progress import Steps
 from metrack.evaluation.crew import Crew, LocalCrew
 from metrack.evaluation.entrants import Entrant, parse_entrants
 from metrack.evaluation.judged import Judged, judge
-from metrack.evaluation.paired import (
+from metrack.evaluation.plan import MISTAKES, SRE, TRE, RunProtocol, starts_of
+from metrack.evaluation.run import Asked, evaluate
+from metrack.evaluation.sequences import HARD, Sequence, choose_sequences, read_sequences
+from metrack.rivals.peers import PEERS
+from metrack.runs.results import check_folder, claim_folder, write_json, write_summary
+from paired import (
     bootstrap_interval,
     deal_folds,
     fold_means,
@@ -41,12 +48,6 @@ from metrack.evaluation.paired import (
     leave_sequences_out,
     worst_quarter,
 )
-from metrack.evaluation.peers import PEERS
-from metrack.evaluation.plan import MISTAKES, SRE, TRE, RunProtocol, starts_of
-from metrack.evaluation.run import Asked, evaluate
-from metrack.evaluation.sequences import HARD, Sequence, choose_sequences, data_folder, read_sequences
-from metrack.progress import Steps
-from metrack.results import check_folder, claim_folder, write_json, write_summary
 
 REAL = "real"
 CODE, FIGURES = "code.json", "tuning.json"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # so that tests say `from reference import ...`
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS), str(TESTS.parent / "benchmarks")]  # for reference, support and development
 
 settings.register_profile("metrack", deadline=None)
 settings.load_profile("metrack")

@@ -11,14 +11,15 @@ ROOT = Path(metrack.__file__).parent
 FACE = "__init__"  # the public names: for those who use the tracker, not for its parts
 
 LAYERS = [
-    {"arrays", "box", "checks", "config", "estimate", "state_file", "stopwatch", "threads"},
-    {"frames", "motion", "features"},
+    {"arrays", "box", "checks", "config", "estimate", "files", "threads"},
+    {"frames", "motion", "features", "draw"},
     {"representation", "memory", "metric", "regression"},
-    {"appearance", "residuals", "observer", "tracker", "confidence", "score_map", "identity", "multi", "synth", "hard"},
-    {"job", "mapping", "results", "witness"},
+    {"identity", "tracking"},
+    {"runs"},
     {FACE},
-    {"evaluation", "experiments", "adapters", "run_report", "testing"},
-    {"cli", "demo", "display", "progress", "studio", "__main__"},
+    {"synth", "rivals", "adapters"},
+    {"evaluation", "experiments", "testing"},
+    {"cli", "studio", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(ROOT.rglob("*.py"))

@@ -19,9 +19,9 @@ from metrack.config import (
 )
 from metrack.estimate import Estimate, Evidence, Identity, Info
 from metrack.identity import Gallery, Identifier
-from metrack.multi import MultiTracker
-from metrack.score_map import confidence_map
-from metrack.tracker import Tracker
+from metrack.tracking.score_map import confidence_map
+from metrack.tracking.several import MultiTracker
+from metrack.tracking.tracker import Tracker
 
 __version__ = version("metrack")
 

@@ -9,3 +9,4 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
+Frame = NDArray[np.uint8]  # an image: (H, W) grey, or (H, W, 3) RGB

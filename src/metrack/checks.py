@@ -9,11 +9,9 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrack.arrays import Frame
 from metrack.box import Box
-
-Frame = NDArray[np.uint8]
 
 LARGEST_BOX = 2  # frame sizes
 SMALLEST_SIDE = 4  # pixels: below this a region has no gradients to speak of

@@ -50,13 +50,12 @@ def record(folder: Path) -> None:
 
 
 def say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{what}\n")
 
 
 def clips():
     """Yield names, frames and first boxes of the clips with one target."""
-    from metrack.hard import hard_clip
-    from metrack.synth import builtin_clip
+    from metrack.synth import builtin_clip, hard_clip
 
     balloon = builtin_clip(180, SMALL)
     yield "balloon", list(balloon), [balloon.first_box]
@@ -176,7 +175,8 @@ def ask(address: str, path: str, body: object = None):
 def wait(address: str, name: str) -> None:
     until = time.monotonic() + 120
     while (state := ask(address, f"api/runs/{name}")["status"]["state"]) != "done":
-        assert time.monotonic() < until and state not in ("failed", "ended early"), state
+        assert time.monotonic() < until, state
+        assert state not in ("failed", "ended early")
         time.sleep(0.05)
 
 

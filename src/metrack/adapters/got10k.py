@@ -13,7 +13,7 @@ from PIL import Image
 
 from metrack.box import Box
 from metrack.config import TrackerConfig
-from metrack.tracker import Tracker
+from metrack.tracking.tracker import Tracker
 
 try:
     from got10k.trackers import Tracker as Base

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from metrack.checks import Frame, check_frame
+from metrack.arrays import Frame
+from metrack.checks import check_frame
 from metrack.config import TrackerConfig
 from metrack.estimate import LOST
-from metrack.tracker import Tracker
+from metrack.tracking.tracker import Tracker
 
 
 class OpenCVTracker:

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from metrack.frames.images import read_image
-from metrack.tracker import Tracker
+from metrack.tracking.tracker import Tracker
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

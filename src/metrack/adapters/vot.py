@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from metrack.frames.images import read_image
-from metrack.tracker import Tracker
+from metrack.tracking.tracker import Tracker
 
 Rectangle = tuple[float, float, float, float]
 Status = tuple[Rectangle, dict[str, float]]

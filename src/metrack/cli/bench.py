@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from metrack.cli.app import app, console
-from metrack.progress import Steps, standings_table
+from metrack.cli.progress import Steps, standings_table
 
 if TYPE_CHECKING:
     from metrack.evaluation.crew import Crew
@@ -116,7 +116,7 @@ def report(
     show: Show = None,
 ) -> None:
     """Write the page of finished results, and beside it the pictures of a run or the tables of an evaluation."""
-    from metrack.run_report import is_run
+    from metrack.runs.report import is_run
 
     if not is_run(folder):
         _check_evaluation(folder)
@@ -173,14 +173,14 @@ def reproduce(
 
 def _check_evaluation(folder: Path) -> None:
     from metrack.evaluation.run import ASKED
-    from metrack.run_report.reading import WANTED
+    from metrack.runs.report.reading import WANTED
 
     if not (folder / ASKED).is_file():
         raise ValueError(f"{WANTED}, but {str(folder)!r} is none of these")
 
 
 def _report_run(folder: Path, out: Path) -> None:
-    from metrack.run_report import write_report
+    from metrack.runs.report import write_report
 
     page, *pictures = write_report(folder, out)
     console.print(f"look at {escape(str(page))}", soft_wrap=True)
@@ -213,7 +213,7 @@ class Others(NamedTuple):
 
 def _others(results: list[str] | None, published: Path | None, show: list[str] | None) -> Others:
     """Read what can be read, and see that a page can be drawn, before any work."""
-    from metrack.evaluation.plots import check_matplotlib
+    from metrack.draw.plots import check_matplotlib
     from metrack.evaluation.published import read_published
 
     check_matplotlib()

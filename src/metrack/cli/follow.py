@@ -12,10 +12,10 @@ import typer
 from rich.markup import escape
 
 from metrack.cli.app import app, console
-from metrack.display import Display, demo_table, environment_table, map_lines, result_lines, settings_table
+from metrack.cli.display import Display, demo_table, environment_table, map_lines, result_lines, settings_table
 
 if TYPE_CHECKING:
-    from metrack.job import Halt, Job
+    from metrack.runs.job import Halt, Job
 
 Out = Annotated[
     Path,
@@ -92,8 +92,8 @@ def track(
 
 
 def _track(wishes: dict[str, Any], out: Path, resume: bool) -> None:
-    from metrack.job import Job, follow  # here, because it takes a second
-    from metrack.results import Checkpoint
+    from metrack.runs.job import Job, follow  # here, because it takes a second
+    from metrack.runs.results import Checkpoint
 
     checkpoint = Checkpoint.load(out) if resume else None
     job = Job.again(checkpoint.job, wishes) if checkpoint else Job(**{"boxes": (), **wishes})
@@ -110,7 +110,7 @@ def _track(wishes: dict[str, Any], out: Path, resume: bool) -> None:
 
 def _leave_page(out: Path) -> None:
     """Write the page of a run; the results are there even where that cannot be done."""
-    from metrack.run_report import write_page
+    from metrack.runs.report import write_page
 
     try:
         console.print(f"look at {escape(str(write_page(out)))}", soft_wrap=True)
@@ -126,7 +126,7 @@ def demo(
     frames: Annotated[int, typer.Option(help="Length of the clip.")] = 300,
 ) -> None:
     """Paint a clip, follow its balloon, and compare with the exact truth."""
-    from metrack.demo import run_demo
+    from metrack.synth.demo import run_demo
 
     with _halting() as halt, Display(console) as display:
         summary, verdict = run_demo(
@@ -165,7 +165,7 @@ def map_command(
 
     Where SOURCE ends sooner, the map is of its last frame.
     """
-    from metrack.job import Job
+    from metrack.runs.job import Job
 
     if box and len(box) > 1:
         raise ValueError(f"--box must be given once for a map, got {' and '.join(box)}")
@@ -178,7 +178,7 @@ def map_command(
 
 
 def _map(job: Job, out: Path, radius: int | None) -> None:
-    from metrack.mapping import draw_map
+    from metrack.runs.mapping import draw_map
 
     with _halting() as halt, Display(console) as display:
         mapped = draw_map(job, out, radius, watch=display.show, halt=halt)
@@ -205,7 +205,7 @@ def info(
 @contextmanager
 def _halting() -> Iterator[Halt]:
     """Let the first Ctrl-C or SIGTERM end the run after the frame in hand, and the second at once."""
-    from metrack.job import Halt
+    from metrack.runs.job import Halt
 
     halt = Halt()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

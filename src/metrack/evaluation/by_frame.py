@@ -12,9 +12,9 @@ from html import escape
 
 import numpy as np
 
-from metrack.evaluation import plots
+from metrack.draw import plots
+from metrack.draw.page import plots_html
 from metrack.evaluation.judged import Judged, Reals, Standing
-from metrack.evaluation.page import plots_html
 from metrack.evaluation.sequences import Sequence
 from metrack.evaluation.strips import strip_html
 

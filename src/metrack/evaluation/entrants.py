@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Protocol, Self
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.checks import Frame, did_you_mean
+from metrack.checks import did_you_mean
 from metrack.config import PRESETS, TrackerConfig, preset
 from metrack.estimate import Estimate
-from metrack.evaluation.peers import PEERS
-from metrack.tracker import Tracker
+from metrack.rivals.peers import PEERS
+from metrack.tracking.tracker import Tracker
 
 LABEL = re.compile(r"[\w+][\w .,=+@-]*")  # it becomes the name of a folder
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from metrack.box import Box
 from metrack.frames.formats import from_otb_line, to_otb_line
-from metrack.results import replace_text
+from metrack.runs.results import replace_text
 
 
 @dataclass(frozen=True, slots=True)

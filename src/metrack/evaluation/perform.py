@@ -6,14 +6,14 @@ import time
 
 import numpy as np
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.checks import Frame
 from metrack.config import PRESETS
 from metrack.estimate import TRACKING, Estimate
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.outcome import Outcome
 from metrack.evaluation.plan import Run
-from metrack.job import compile_kernels
+from metrack.runs.job import compile_kernels
 from metrack.threads import one_blas_thread
 
 

@@ -16,11 +16,10 @@ from typing import Protocol, Self
 import numpy as np
 from PIL import Image
 
-from metrack.checks import Frame
+from metrack.arrays import Frame
 from metrack.frames.images import read_image
 from metrack.frames.video import VideoFile
-from metrack.hard import HardClip, hard_clip
-from metrack.synth import builtin_clip
+from metrack.synth import HardClip, builtin_clip, hard_clip
 
 
 class Pictures(Protocol):

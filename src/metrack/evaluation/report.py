@@ -14,13 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from metrack.evaluation import calibration, plots, scores, tables
+from metrack.draw import plots
+from metrack.draw.page import Column, Section, page, plots_html, table_html
+from metrack.evaluation import calibration, scores, tables
 from metrack.evaluation.by_frame import details_html
 from metrack.evaluation.judged import Comparison, Reals, Standing
-from metrack.evaluation.page import Column, Section, page, plots_html, table_html
 from metrack.evaluation.plan import OPE, SRE, TRE
 from metrack.evaluation.run import Asked
-from metrack.results import replace_text, write_json
+from metrack.runs.results import replace_text, write_json
 
 PROTOCOLS = {
     OPE: "one pass from the first box",

@@ -8,7 +8,6 @@ absent or its place unknown: such frames never count. :func:`read_sequences` fin
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,8 +18,7 @@ from numpy.typing import NDArray
 
 from metrack.checks import did_you_mean
 from metrack.evaluation.pictures import ClipPictures, HardPictures, Pictures
-from metrack.hard import DIFFICULTIES, FRAMES
-from metrack.synth import Truth, builtin_clip
+from metrack.synth import DIFFICULTIES, FRAMES, Truth, builtin_clip
 
 BUILTIN, HARD = "builtin", "hard"
 BUILTIN_FRAMES, BUILTIN_SIZE = 120, (320, 240)
@@ -123,16 +121,3 @@ def _truth_of(truths: tuple[Truth, ...]) -> tuple[NDArray[np.float64], NDArray[n
     boxes = np.array([truth.box.to_xywh() for truth in truths])
     boxes[visible == 0] = np.nan
     return boxes, visible < 0.5
-
-
-def data_folder() -> Path | None:
-    """Where the real data is: ``METRACK_DATA``, or the folder shared beside the project; None where absent."""
-    beside = Path(__file__).parents[4] / "shared" / "data"
-    folder = Path(os.environ.get("METRACK_DATA", beside))
-    return folder if (folder / "sequences").is_dir() else None
-
-
-def development_sequences() -> list[Sequence]:
-    """Every OTB sequence under the data folder, by name; none where there is no data."""
-    folder = data_folder()
-    return read_sequences(folder / "sequences") if folder else []

@@ -7,14 +7,13 @@ from html import escape
 
 import numpy as np
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.checks import Frame
+from metrack.draw.marks import Mark, draw, from_hex
+from metrack.draw.thumbnail import data_uri, shrunk
 from metrack.evaluation.judged import Judged
 from metrack.evaluation.pictures import ImagePictures, Pictures
 from metrack.evaluation.sequences import Sequence
-from metrack.frames.base import Image
-from metrack.frames.draw import Mark, draw, from_hex
-from metrack.frames.thumbnail import data_uri, shrunk
 
 COUNT, WIDTH = 6, 320
 WHITE = (255, 255, 255)
@@ -50,7 +49,7 @@ def _frames(pictures: Pictures, chosen: list[int]) -> Iterator[Frame]:
 
 def _tile(
     sequence: Sequence, index: int, frame: Frame, runs: Mapping[str, Judged], colours: Mapping[str, str]
-) -> Image:
+) -> Frame:
     small, scale = shrunk(frame, WIDTH)
     marks = [
         Mark(_scaled(run.outcome.boxes[index - run.start], scale), colour=from_hex(colours[label]))

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from metrack.draw.page import Cell, Column, marks_of
 from metrack.evaluation.judged import FIGURES, Comparison, Standing
-from metrack.evaluation.page import Cell, Column, marks_of
 from metrack.evaluation.published import Published
 
 Row = Mapping[str, Cell]

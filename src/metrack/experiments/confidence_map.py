@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.box import Box
+from metrack.draw.plots import image_plot
 from metrack.evaluation.entrants import Entrant
-from metrack.evaluation.plots import image_plot
 from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import Cell, Experiment, Finding, Given
 from metrack.experiments.drawing import MOST
 from metrack.experiments.following import follow
 from metrack.experiments.keep import Arrays, kept
-from metrack.score_map import confidence_map, usual_radius
+from metrack.tracking.score_map import confidence_map, usual_radius
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from metrack.draw.plots import bar_plot, line_plot
 from metrack.evaluation.judged import Comparison, Judged, Standing
-from metrack.evaluation.plots import bar_plot, line_plot
 from metrack.experiments.base import NAMES, Experiment
 from metrack.experiments.table import MEAN, by_seed, mean_of
 

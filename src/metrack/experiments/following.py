@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metrack.checks import Frame
+from metrack.arrays import Frame
 from metrack.estimate import Estimate
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.plan import RunProtocol, runs_on
 from metrack.evaluation.sequences import Sequence
-from metrack.tracker import Tracker
+from metrack.tracking.tracker import Tracker
 
 
 def follow(entrant: Entrant, sequence: Sequence) -> tuple[int, Tracker, Iterator[tuple[Frame, Estimate | None]]]:

@@ -19,9 +19,9 @@ from metrack import identity
 from metrack.arrays import Floats
 from metrack.box import Box
 from metrack.config import TrackerConfig
+from metrack.draw.plots import bar_plot, line_plot
 from metrack.evaluation.events import identification_accuracy
 from metrack.evaluation.judged import Judged, judge
-from metrack.evaluation.plots import bar_plot, line_plot
 from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import Cell, Experiment, Finding, Given
 from metrack.experiments.drawing import MOST

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrack.draw.plots import line_plot
 from metrack.estimate import TRACKING, Estimate
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.events import beginnings, event_precision, event_recall
-from metrack.evaluation.plots import line_plot
 from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import Cell, Experiment, Finding, Given
 from metrack.experiments.drawing import MOST

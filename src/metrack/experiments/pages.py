@@ -8,11 +8,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from metrack.evaluation.page import Column, Section, page, plots_html, table_html
-from metrack.evaluation.plots import to_svg
+from metrack.draw.page import Column, Section, page, plots_html, table_html
+from metrack.draw.plots import to_svg
 from metrack.experiments.base import Cell, Experiment, Finding
 from metrack.experiments.table import MEAN
-from metrack.results import replace_text
+from metrack.runs.results import replace_text
 
 RECORD = "table.json"
 FILES = ("table.csv", RECORD, "table.tex")

@@ -12,15 +12,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from metrack.draw.plots import line_plot
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.plan import starts_of
-from metrack.evaluation.plots import line_plot
 from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import PLOT, Experiment, Finding, Given, sweep
 from metrack.experiments.keep import kept
 from metrack.experiments.table import mean_of
 from metrack.experiments.usual import run, tell
-from metrack.tracker import Tracker
+from metrack.tracking.tracker import Tracker
 
 SETTING = "motion.particles"
 VALUES = (25, 50, 100, 200, 300, 400, 600)

@@ -18,7 +18,7 @@ from metrack.experiments.base import Experiment, Finding, Given
 from metrack.experiments.pages import write_index
 from metrack.experiments.registry import EXPERIMENTS, look_up
 from metrack.experiments.writing import write_finding
-from metrack.results import check_folder, claim_folder, write_summary
+from metrack.runs.results import check_folder, claim_folder, write_summary
 
 ALL = "all"
 Watch = Callable[[str, Advance], None]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from metrack.evaluation.peers import PEERS
 from metrack.experiments.base import Experiment, Finding, Given
 from metrack.experiments.printed import read_printed
 from metrack.experiments.usual import compare
+from metrack.rivals.peers import PEERS
 
 RIVALS = ("csrt", "kcf", "mil", "oab", "tld", "medianflow", "dsst")
 

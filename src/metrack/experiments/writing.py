@@ -10,11 +10,11 @@ import io
 from pathlib import Path
 from typing import Any
 
-from metrack.evaluation.plots import save
+from metrack.draw.plots import save
 from metrack.evaluation.tables import LATEX
 from metrack.experiments.base import Cell, Experiment, Finding
 from metrack.experiments.pages import RECORD, digits_of, finding_page
-from metrack.results import claim_folder, replace_text, write_json
+from metrack.runs.results import claim_folder, replace_text, write_json
 
 SIGNS = {**LATEX, "±": r"$\pm$"}
 

@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.checks import Frame
 
 SAMPLED = (36, 12)  # rows and columns of pixels by which a box on a frame is judged
 STRIPS = 12

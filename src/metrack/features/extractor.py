@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.arrays import Floats
+from metrack.arrays import Floats, Frame
 from metrack.box import Box, bounding
-from metrack.checks import Frame
 from metrack.config import FeatureConfig
 from metrack.features import hog, pixels
 from metrack.features.window import cut_window

@@ -13,9 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from metrack.arrays import Floats
+from metrack.arrays import Floats, Frame
 from metrack.box import Box
-from metrack.checks import Frame
 
 LARGEST_SIDE = 1024  # window pixels: bounds time and memory however far the cloud has spread
 

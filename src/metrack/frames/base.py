@@ -1,4 +1,4 @@
-"""What every source of frames is: an iterable of :class:`Frame`, to be closed after use.
+"""What every source of frames is: an iterable of :class:`VideoFrame`, to be closed after use.
 
 A frame's image is uint8 RGB of shape (H, W, 3), and all frames of one source have the same shape. Frames are
 numbered from 0 in the order in which the source gives them; ``time`` is in seconds from the first one.
@@ -12,19 +12,16 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-Image = NDArray[np.uint8]
+from metrack.arrays import Frame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Frame:
+class VideoFrame:
     """One picture of a source."""
 
     index: int
     time: float
-    image: Image
+    image: Frame
 
 
 class Source(ABC):
@@ -50,10 +47,10 @@ class Source(ABC):
     ended_early: bool = False
 
     @abstractmethod
-    def __iter__(self) -> Iterator[Frame]:
+    def __iter__(self) -> Iterator[VideoFrame]:
         """Give the frames from the first one on."""
 
-    def pick(self, numbers: Collection[int]) -> Iterator[Frame]:
+    def pick(self, numbers: Collection[int]) -> Iterator[VideoFrame]:
         """Give only the frames of these numbers, in their order; those that there are not are left out."""
         last = max(numbers, default=-1)
         for frame in self:

@@ -10,14 +10,15 @@ import numpy as np
 from PIL import Image as Pillow
 from PIL import UnidentifiedImageError
 
-from metrack.frames.base import Frame, Image, Source
+from metrack.arrays import Frame
+from metrack.frames.base import Source, VideoFrame
 
 SUFFIXES = {".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 IMAGE_FPS = 30.0  # pictures carry no clock; benchmarks of this field were filmed at 30
 
 
 class ImageFiles(Source):
-    """Image files in the given order; their sizes are compared before the first one is given out."""
+    """Frame files in the given order; their sizes are compared before the first one is given out."""
 
     def __init__(self, name: str, paths: Sequence[Path]) -> None:
         self.name = name
@@ -28,17 +29,17 @@ class ImageFiles(Source):
         for path in self._paths[1:]:
             _check_size(path, _size(path), paths[0], self.size)
 
-    def __iter__(self) -> Iterator[Frame]:
+    def __iter__(self) -> Iterator[VideoFrame]:
         return self.pick(range(len(self._paths)))
 
-    def pick(self, numbers: Collection[int]) -> Iterator[Frame]:
+    def pick(self, numbers: Collection[int]) -> Iterator[VideoFrame]:
         """Read only the files of these numbers."""
         for index, path in enumerate(self._paths):
             if index not in numbers:
                 continue
             image = read_image(path)
             _check_size(path, image.shape[1::-1], self._paths[0], self.size)  # it may have changed meanwhile
-            yield Frame(index, index / self.fps, image)
+            yield VideoFrame(index, index / self.fps, image)
 
 
 def images_in(folder: Path) -> list[Path]:
@@ -56,7 +57,7 @@ def natural_order(paths: Sequence[Path]) -> list[Path]:
     return sorted(paths, key=lambda path: _chunks(str(path)))
 
 
-def read_image(path: Path) -> Image:
+def read_image(path: Path) -> Frame:
     """Read one image file as uint8 RGB."""
     try:
         with Pillow.open(path) as picture:

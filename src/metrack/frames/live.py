@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
+import av
 from av.container import InputContainer
-from av.video.frame import VideoFrame
 
-from metrack.frames.base import Frame, Source
+from metrack.frames.base import Source, VideoFrame
 from metrack.frames.video import decode, nominal_fps, to_rgb, video_stream
 
 POLL = 0.1  # seconds between looks at whether to stop
@@ -44,7 +44,7 @@ class LiveStream(Source):
     ) -> None:
         self.name, self._connect, self._retries, self._first_wait = name, connect, retries, first_wait
         self._changed = threading.Condition()
-        self._newest: tuple[float, VideoFrame] | None = None
+        self._newest: tuple[float, av.VideoFrame] | None = None
         self._received = self._breaks = 0
         self._stopping = self._over = False
         container = container or connect()
@@ -54,7 +54,7 @@ class LiveStream(Source):
         self._thread = threading.Thread(target=self._receive, args=(container,), daemon=True)
         self._thread.start()
 
-    def _start(self, container: InputContainer) -> VideoFrame:
+    def _start(self, container: InputContainer) -> av.VideoFrame:
         try:
             stream = video_stream(container, self.name)
             self.fps = nominal_fps(stream)
@@ -67,7 +67,7 @@ class LiveStream(Source):
         self._put(first)
         return first
 
-    def __iter__(self) -> Iterator[Frame]:
+    def __iter__(self) -> Iterator[VideoFrame]:
         index, zero = 0, None
         while (taken := self._take()) is not None:
             stamp, picture = taken
@@ -79,7 +79,7 @@ class LiveStream(Source):
                     True,
                 )
                 return
-            yield Frame(index, stamp - zero, image)
+            yield VideoFrame(index, stamp - zero, image)
             index += 1
         self._sum_up(index)
 
@@ -92,7 +92,7 @@ class LiveStream(Source):
         self.stop()
         self._thread.join(timeout=2.0)
 
-    def _take(self) -> tuple[float, VideoFrame] | None:
+    def _take(self) -> tuple[float, av.VideoFrame] | None:
         """Wait for a picture that was not given out yet; None when there will be no more."""
         with self._changed:
             while self._newest is None and not self._over and not self._stopping:
@@ -100,7 +100,7 @@ class LiveStream(Source):
             taken, self._newest = self._newest, None
             return None if self._stopping else taken
 
-    def _put(self, picture: VideoFrame) -> None:
+    def _put(self, picture: av.VideoFrame) -> None:
         with self._changed:
             self._newest = (time.monotonic(), picture)
             self._received += 1

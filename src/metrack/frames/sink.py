@@ -18,7 +18,7 @@ from av.codec.codec import UnknownCodecError
 from av.error import FFmpegError
 from av.video.stream import VideoStream
 
-from metrack.frames.base import Image
+from metrack.arrays import Frame
 
 TICKS = 90_000  # per second: the clock of the file, fine enough for any camera
 FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "flush_packets": "1"}
@@ -57,7 +57,7 @@ class VideoWriter:
         stream.codec_context.gop_size = max(round(self.fps), 1)  # a fragment a second
         return stream
 
-    def write(self, image: Image, time: float | None = None) -> None:
+    def write(self, image: Frame, time: float | None = None) -> None:
         """Append one RGB image, shown from ``time`` seconds on (by default: one frame after the last one)."""
         if image.shape != (self.size[1], self.size[0], 3):
             raise ValueError(f"image must have the shape {(self.size[1], self.size[0], 3)}, got {image.shape}")
@@ -94,7 +94,7 @@ def h264_encoder() -> str | None:
     return None
 
 
-def _even(image: Image) -> Image:
+def _even(image: Frame) -> Frame:
     """Repeat the last row or column of an image with odd sides, which yuv420p cannot hold."""
     height, width = image.shape[:2]
     if height % 2 == 0 and width % 2 == 0:

@@ -10,10 +10,10 @@ import av
 import numpy as np
 from av.container import InputContainer
 from av.error import FFmpegError
-from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from metrack.frames.base import Frame, Image, Source, without_password
+from metrack.arrays import Frame
+from metrack.frames.base import Source, VideoFrame, without_password
 
 USUAL_FPS = 25.0  # where a video does not say
 TIMEOUT = 10.0  # seconds a network source may stay silent
@@ -40,7 +40,7 @@ class VideoFile(Source):
             self.frames = stream.frames or None
             self._last_start = _last_frame_start(stream, self.fps)
 
-    def __iter__(self) -> Iterator[Frame]:
+    def __iter__(self) -> Iterator[VideoFrame]:
         self.notice, self.ended_early = None, False
         count, last = 0, 0.0
         for frame in self._read():
@@ -49,7 +49,7 @@ class VideoFile(Source):
         if self.notice is None and self._breaks_off(count, last):
             self._end(f"ends early: {count} of {self.frames} frames could be read")
 
-    def _read(self, only: Collection[int] | None = None) -> Iterator[Frame]:
+    def _read(self, only: Collection[int] | None = None) -> Iterator[VideoFrame]:
         with closing(open_container(self._address)) as container:
             stream = video_stream(container, self.name)
             stream.thread_type = "AUTO"
@@ -64,9 +64,9 @@ class VideoFile(Source):
                     width, height = self.size
                     self._end(f"changes its size from {width} x {height} at frame {index}; read up to there")
                     return
-                yield Frame(index, max(stamp - zero, 0.0), image)
+                yield VideoFrame(index, max(stamp - zero, 0.0), image)
 
-    def pick(self, numbers: Collection[int]) -> Iterator[Frame]:
+    def pick(self, numbers: Collection[int]) -> Iterator[VideoFrame]:
         """Give only these frames; the others are decoded, but not turned into pictures."""
         last = max(numbers, default=-1)
         for frame in self._read(numbers):
@@ -104,7 +104,7 @@ def video_stream(container: InputContainer, name: str) -> VideoStream:
     return container.streams.video[0]
 
 
-def decode(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
+def decode(container: InputContainer, stream: VideoStream) -> Iterator[av.VideoFrame]:
     """Give the pictures of a stream up to its end or its first break; damaged packets are passed over."""
     packets = container.demux(stream)
     while True:
@@ -119,7 +119,7 @@ def decode(container: InputContainer, stream: VideoStream) -> Iterator[VideoFram
         yield from pictures
 
 
-def to_rgb(picture: VideoFrame) -> Image:
+def to_rgb(picture: av.VideoFrame) -> Frame:
     """Return a decoded picture as a uint8 (H, W, 3) array, upright as a player shows it."""
     image = picture.to_ndarray(format="rgb24")
     quarter_turns = round(getattr(picture, "rotation", 0) / 90) % 4  # counter-clockwise

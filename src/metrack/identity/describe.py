@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.checks import SMALLEST_SIDE, Frame, check_box, check_frame
+from metrack.checks import SMALLEST_SIDE, check_box, check_frame
 from metrack.features import colour, hog
 from metrack.features.window import Window, cut_window
 

@@ -16,10 +16,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack import state_file
-from metrack.arrays import Floats
+from metrack.arrays import Floats, Frame
 from metrack.box import Box
-from metrack.checks import Frame, check_seed
+from metrack.checks import check_seed
+from metrack.files import read_state, write_state
 from metrack.identity.describe import DIMENSION, Patch, describe, family
 from metrack.identity.metric import learn_from_families
 from metrack.identity.residual import TemplateSets
@@ -109,7 +109,7 @@ class Gallery:
             "usual": self.usual,
         }
         metric = {} if self.metric is None else {"metric": self.metric}
-        state_file.write(Path(path), meta, {"templates": np.concatenate(self.templates), **metric})
+        write_state(Path(path), meta, {"templates": np.concatenate(self.templates), **metric})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -117,7 +117,7 @@ class Gallery:
         if not Path(path).is_file():
             raise ValueError(f"gallery must be a file made by metrack gallery build, but there is no file {path}")
         try:
-            meta, arrays = state_file.read(Path(path))
+            meta, arrays = read_state(Path(path))
             return cls._restored(meta, arrays)
         except (KeyError, TypeError, ValueError):
             raise ValueError(f"gallery must be a file made by metrack gallery build, but {path} is not one") from None

@@ -14,8 +14,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.checks import Frame
 from metrack.estimate import Identity
 from metrack.identity.describe import describe, patch_of
 from metrack.identity.gallery import Gallery

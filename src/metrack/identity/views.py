@@ -13,8 +13,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.checks import Frame
 from metrack.estimate import TRACKING
 from metrack.frames.formats import Record
 from metrack.frames.images import SUFFIXES, natural_order, read_image

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from metrack.checks import Frame
+from metrack.arrays import Frame
 
 DIRECTIONS = 18
 ORIENTATIONS = DIRECTIONS // 2

@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.checks import Frame
 from metrack.regression.colour_names import LEVELS
 
 COARSE = 16  # levels per channel of RGB that are told apart here

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft2
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.checks import Frame
 from metrack.config import RegressionConfig
 from metrack.features.window import cut_pixels
 from metrack.regression.cells import BLOCK, DIRECTIONS, GRADIENTS, normalise, sum_blocks, sum_cells

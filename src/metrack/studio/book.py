@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from metrack.frames.formats import FORMATS, Record, read_jsonl, whole_lines
-from metrack.job import Job
-from metrack.results import EVENTS, SUMMARY, TRAJECTORY, Checkpoint, claim_folder, write_json
+from metrack.runs.events import Event
+from metrack.runs.job import Job
+from metrack.runs.results import EVENTS, SUMMARY, TRAJECTORY, Checkpoint, claim_folder, write_json
 from metrack.studio.camera import Cameras
 from metrack.studio.library import Library
 from metrack.studio.run import STOPPED, Run
 from metrack.studio.shelf import Shelf
 from metrack.studio.turns import Turns
-from metrack.witness import Event
 
 NOTE = "studio.json"
 

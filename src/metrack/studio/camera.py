@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from metrack.frames import Frame, Source, open_source
+from metrack.frames import Source, VideoFrame, open_source
 from metrack.studio.reader import to_jpeg
 from metrack.studio.shot import WIDEST
 
@@ -24,7 +24,7 @@ class OpenCamera:
         self._frames = iter(self.source)
         self.frame = self.take()
 
-    def take(self) -> Frame:
+    def take(self) -> VideoFrame:
         """Take a picture."""
         frame = next(self._frames, None)
         if frame is None:
@@ -34,7 +34,7 @@ class OpenCamera:
         self._since = frame.time
         return self.frame
 
-    def following(self) -> Iterator[Frame]:
+    def following(self) -> Iterator[VideoFrame]:
         """Give the frames after that picture, numbered on from it."""
         for number, frame in enumerate(self._frames, 1):
             yield replace(frame, index=number, time=frame.time - self._since)

@@ -11,10 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from metrack.frames import Mark, VideoWriter, draw, open_source
+from metrack.draw.marks import Mark, draw
+from metrack.frames import VideoWriter, open_source
 from metrack.frames.formats import Record
-from metrack.results import VIDEO
-from metrack.run_report import write_page
+from metrack.runs.report import write_page
+from metrack.runs.results import VIDEO
 from metrack.studio.book import NOTE, Book, command
 from metrack.studio.library import RECORDING
 

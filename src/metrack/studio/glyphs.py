@@ -12,10 +12,9 @@ import numpy as np
 from PIL import Image as Pillow
 from PIL import ImageDraw
 
-from metrack.arrays import Floats
+from metrack.arrays import Floats, Frame
 from metrack.config import FeatureConfig
 from metrack.features.hog import BINS, CELLS
-from metrack.frames.base import Image
 
 SIDE = 132  # pixels of a picture
 FINE = 3  # drawn so many times larger, then made smaller: smooth lines
@@ -24,7 +23,7 @@ MORE, LESS = (86, 204, 190), (240, 128, 96)
 PER_BLOCK = CELLS * CELLS * BINS
 
 
-def picture(direction: Floats, features: FeatureConfig) -> Image:
+def picture(direction: Floats, features: FeatureConfig) -> Frame:
     """Draw a direction ``(D,)`` in the space of descriptors."""
     if features.kind == "pixels":
         return _patch(direction, features.patch_side)
@@ -41,7 +40,7 @@ def _grid(direction: Floats, divisions: str) -> Floats:
     return np.concatenate([top, bottom])
 
 
-def _strokes(grid: Floats) -> Image:
+def _strokes(grid: Floats) -> Frame:
     rows, columns = grid.shape[:2]
     sheet = Pillow.new("RGB", (SIDE * FINE, SIDE * FINE), GROUND)
     pen, cell = ImageDraw.Draw(sheet), SIDE * FINE / max(rows, columns)
@@ -65,7 +64,7 @@ def _stroke(pen: ImageDraw.ImageDraw, middle: tuple[float, float], reach: float,
     pen.line((x - dx, y - dy, x + dx, y + dy), fill=colour, width=round(2 * FINE))
 
 
-def _patch(direction: Floats, side: int) -> Image:
+def _patch(direction: Floats, side: int) -> Frame:
     values = np.asarray(direction, float).reshape(side, side)
     share = values / (float(np.abs(values).max()) or 1.0)
     ground, more, less = (np.array(colour, float) for colour in (GROUND, MORE, LESS))

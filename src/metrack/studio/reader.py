@@ -21,8 +21,8 @@ from av.container import InputContainer
 from av.error import FFmpegError
 from PIL import Image as Pillow
 
-from metrack.frames import Frame, open_source
-from metrack.frames.base import Image
+from metrack.arrays import Frame
+from metrack.frames import VideoFrame, open_source
 from metrack.frames.images import ImageFiles, images_in, read_image
 from metrack.frames.video import VideoFile, decode, open_container, to_rgb, video_stream
 from metrack.studio.shrink import fit
@@ -43,9 +43,9 @@ class Reader:
         self._lock = threading.Lock()
         self._images = images_in(path) if isinstance(self.source, ImageFiles) else []
         self._stamps = _stamps(str(path)) if isinstance(self.source, VideoFile) else []
-        self._running: Iterator[Frame] = iter(())
+        self._running: Iterator[VideoFrame] = iter(())
         self._next = NOWHERE
-        self._last: Frame | None = None  # asked for often: several cuts are made of one frame
+        self._last: VideoFrame | None = None  # asked for often: several cuts are made of one frame
         self._kept: OrderedDict[tuple[int, int], bytes] = OrderedDict()
 
     @property
@@ -53,13 +53,13 @@ class Reader:
         """How many frames there are, where that is known."""
         return len(self._images) or len(self._stamps) or self.source.frames
 
-    def frame(self, number: int) -> Frame:
+    def frame(self, number: int) -> VideoFrame:
         """Return one frame, or raise IndexError where there is none."""
         with self._lock:
             if number < 0:
                 raise IndexError(f"frame must be 0 or more, got {number}")
             if self._images:
-                return Frame(number, number / self.fps, read_image(self._images[number]))
+                return VideoFrame(number, number / self.fps, read_image(self._images[number]))
             if self._last is not None and self._last.index == number:
                 return self._last
             if not self._next <= number < self._next + NEAR:
@@ -71,10 +71,10 @@ class Reader:
                 raise IndexError(f"{self.name} has no frame {number}")
             return frame
 
-    def frames_from(self, number: int) -> Iterator[Frame]:
+    def frames_from(self, number: int) -> Iterator[VideoFrame]:
         """Give the frames from one on, each as the source itself would."""
         if self._images:
-            return (Frame(n, n / self.fps, read_image(path)) for n, path in enumerate(self._images) if n >= number)
+            return (VideoFrame(n, n / self.fps, read_image(path)) for n, path in enumerate(self._images) if n >= number)
         if 0 < number < len(self._stamps):
             return self._jump(number)
         if self._stamps and number:
@@ -94,7 +94,7 @@ class Reader:
                 self._kept.popitem(last=False)
         return data
 
-    def _jump(self, number: int) -> Iterator[Frame]:
+    def _jump(self, number: int) -> Iterator[VideoFrame]:
         with closing(open_container(str(self.path))) as container:
             stream = video_stream(container, self.name)
             stream.thread_type = "AUTO"
@@ -105,7 +105,7 @@ class Reader:
                 if picture.pts is None or picture.pts < self._stamps[number]:
                     continue
                 index = bisect.bisect_left(self._stamps, picture.pts)
-                yield Frame(index, max(float(picture.pts * tick) - zero, 0.0), to_rgb(picture))
+                yield VideoFrame(index, max(float(picture.pts * tick) - zero, 0.0), to_rgb(picture))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -115,7 +115,7 @@ class Reader:
         self.source.close()
 
 
-def to_jpeg(image: Image, width: int = 0) -> bytes:
+def to_jpeg(image: Frame, width: int = 0) -> bytes:
     """Encode an RGB image, made smaller where it is wider than asked for."""
     file = io.BytesIO()
     Pillow.fromarray(fit(image, width)).save(file, "JPEG", quality=JPEG_QUALITY)

@@ -18,15 +18,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from metrack.arrays import Frame
 from metrack.box import Box
 from metrack.checks import check_box
-from metrack.frames import Frame, Source, VideoWriter, open_source
-from metrack.frames.base import Image
+from metrack.frames import Source, VideoFrame, VideoWriter, open_source
 from metrack.frames.formats import Record
 from metrack.identity import Gallery
-from metrack.job import SECONDS_BETWEEN_CHECKPOINTS, Job, compile_kernels, expected_length, first_frame
-from metrack.multi import MultiTracker
-from metrack.results import PAGE, PICTURES, VIDEO, Checkpoint, ResultFolder, discard_checkpoint, write_summary
+from metrack.runs.events import Event, Witness
+from metrack.runs.job import SECONDS_BETWEEN_CHECKPOINTS, Job, compile_kernels, expected_length, first_frame
+from metrack.runs.results import PAGE, PICTURES, VIDEO, Checkpoint, ResultFolder, discard_checkpoint, write_summary
 from metrack.studio.ahead import Ahead
 from metrack.studio.library import RECORDING, plainly
 from metrack.studio.reader import Reader
@@ -35,7 +35,7 @@ from metrack.studio.summing_up import Outcome, summary
 from metrack.studio.track import Track
 from metrack.studio.turns import Turns
 from metrack.studio.wishes import Result, Wishes
-from metrack.witness import Event, Witness
+from metrack.tracking.several import MultiTracker
 
 STARTING, QUEUED, RUNNING, PAUSED = "starting", "queued", "running", "paused"
 DONE, STOPPED, ENDED_EARLY, FAILED = "done", "interrupted", "ended early", "failed"
@@ -76,7 +76,7 @@ class Run:
         self._reason_to_close = ""
         self._wishes = Wishes("This run was put away; open it again.")
         self._witness = Witness()
-        self._frames: Iterator[Frame] = iter(())
+        self._frames: Iterator[VideoFrame] = iter(())
         self._source: Source | None = None
         self._reader: Reader | None = None
         self._results: ResultFolder | None = None
@@ -84,7 +84,7 @@ class Run:
         self._saved_at, self._due = float("-inf"), 0.0
         self._checkpoint: Checkpoint | None = None
         self._team: MultiTracker | None = None  # all trackers together; None while some are behind
-        self._given: tuple[Source, Iterator[Frame]] | None = None
+        self._given: tuple[Source, Iterator[VideoFrame]] | None = None
         self._checksum = 0  # of the first frame
         self._thread = threading.Thread(target=self._work, name=f"run {folder.name}", daemon=True)
 
@@ -264,20 +264,20 @@ class Run:
         self._summarise("running", None)
         self._written(first)
 
-    def _new_track(self, first: Frame, box: Box) -> Track:
+    def _new_track(self, first: VideoFrame, box: Box) -> Track:
         assert self._team is not None
         target = self._team.add(first.image, box)
         track = Track(target, self._team.trackers[target])
         track.began(first, box)
         return track
 
-    def _opening(self) -> tuple[Source, Iterator[Frame]]:
+    def _opening(self) -> tuple[Source, Iterator[VideoFrame]]:
         if self._given is not None:
             return self._given
         source = open_source(self.job.source)
         return source, islice(source, self.job.start, self.job.stop)
 
-    def take_over(self, source: Source, frames: Iterator[Frame]) -> None:
+    def take_over(self, source: Source, frames: Iterator[VideoFrame]) -> None:
         """Follow through a source that is open already; to be called before :meth:`start`."""
         self._given = (source, frames)
 
@@ -314,7 +314,7 @@ class Run:
         if not self.fast and not self.live:
             self._due = max(self._due, time.monotonic() - 1) + 1 / max(self._source.fps if self._source else 25.0, 1)
 
-    def _follow(self, frame: Frame) -> None:
+    def _follow(self, frame: VideoFrame) -> None:
         """Follow all targets together, or only those that have to catch up with the others."""
         behind = [track for track in self.tracks if track.records[-1].frame < frame.index]
         if len(behind) < len(self.tracks):
@@ -329,7 +329,7 @@ class Run:
     def _together(self) -> MultiTracker:
         return self._team or MultiTracker.of({track.target: track.tracker for track in self.tracks})
 
-    def _written(self, frame: Frame) -> None:
+    def _written(self, frame: VideoFrame) -> None:
         """Put a frame that all targets have been followed through on disk, and show it."""
         assert self._results is not None
         records = [track.records[frame.index - self.job.start] for track in self.tracks]
@@ -341,7 +341,7 @@ class Run:
             self._save()
         self._show(frame)
 
-    def _show(self, frame: Frame) -> None:
+    def _show(self, frame: VideoFrame) -> None:
         infos = (track.info if track.records[-1].frame == frame.index else None for track in self.tracks)
         self.picture = Picture(Shot(frame, tuple(infos)))
 
@@ -434,7 +434,7 @@ class Run:
     def _reopened(self, frames: int) -> tuple[ResultFolder, list[Record]]:
         return ResultFolder.reopen(self.folder, len(self.job.boxes), frames, self.job.formats)
 
-    def _read_on(self, frames: Iterator[Frame]) -> None:
+    def _read_on(self, frames: Iterator[VideoFrame]) -> None:
         """Take frames from here on; of a recording, some are decoded ahead."""
         self._stop_reading()
         self._frames = frames if self.live else Ahead(frames)
@@ -448,13 +448,13 @@ class Run:
         self._reader = self._reader or Reader(self._path)
         return self._reader
 
-    def _fetch(self, number: int) -> Frame:
+    def _fetch(self, number: int) -> VideoFrame:
         picture = self.picture
         if picture is not None and picture.shot.frame.index == number:
             return picture.shot.frame
         return self._recorded().frame(number)
 
-    def image_of(self, number: int) -> Image:
+    def image_of(self, number: int) -> Frame:
         """Return a frame of the source; only in the run's thread."""
         return self._fetch(number).image
 

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 
 from metrack.estimate import Info
-from metrack.frames import Frame
+from metrack.frames import VideoFrame
 from metrack.studio.reader import to_jpeg
 
 NARROWEST, WIDEST = 64, 1280  # pixels of a picture sent to a page
@@ -16,7 +16,7 @@ NARROWEST, WIDEST = 64, 1280  # pixels of a picture sent to a page
 class Shot:
     """The newest frame, and how the estimates of those targets came about that were followed just now."""
 
-    frame: Frame
+    frame: VideoFrame
     targets: tuple[Info | None, ...]
 
 

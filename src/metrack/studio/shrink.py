@@ -6,10 +6,10 @@ import numpy as np
 from numba import njit
 from PIL import Image as Pillow
 
-from metrack.frames.base import Image
+from metrack.arrays import Frame
 
 
-def fit(image: Image, width: int) -> Image:
+def fit(image: Frame, width: int) -> Frame:
     """Return an RGB image no wider than asked for, in its own proportions; 0 leaves it as it is."""
     if not 0 < width < image.shape[1]:
         return image
@@ -21,7 +21,7 @@ def fit(image: Image, width: int) -> Image:
 
 
 @njit(cache=True, nogil=True)
-def _blend(image: Image, height: int, width: int) -> Image:
+def _blend(image: Frame, height: int, width: int) -> Frame:
     """Take every pixel from the four around its place, in shares of 256."""
     rows, columns, _ = image.shape
     lines = image.reshape(rows, columns * 3)

@@ -12,8 +12,8 @@ from metrack.frames import Source
 from metrack.frames.base import without_password
 from metrack.frames.formats import Record
 from metrack.identity import Gallery
-from metrack.job import Job, known_in
-from metrack.results import Tally
+from metrack.runs.job import Job, known_in
+from metrack.runs.results import Tally
 
 
 @dataclass(frozen=True, slots=True)

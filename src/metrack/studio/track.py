@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from metrack.appearance import Appearance
 from metrack.arrays import Ints
 from metrack.box import Box
 from metrack.estimate import TRACKING, Estimate, Info
-from metrack.frames import Frame
+from metrack.frames import VideoFrame
 from metrack.frames.formats import Record
 from metrack.identity import Gallery
-from metrack.job import Job, record_of
-from metrack.multi import seed_of
-from metrack.tracker import Tracker
+from metrack.runs.job import Job, record_of
+from metrack.tracking.appearance import Appearance
+from metrack.tracking.several import seed_of
+from metrack.tracking.tracker import Tracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ class Track:
     kept: tuple[dict[int, Sample], dict[int, Sample]] = field(default_factory=lambda: ({}, {}))
     _seen: object = None
 
-    def began(self, frame: Frame, box: Box) -> None:
+    def began(self, frame: VideoFrame, box: Box) -> None:
         """Write down the box that the tracker was given."""
         self.records.append(Record(frame.index, frame.time, self.target, box, 1.0, TRACKING))
         self._note(frame.index)
 
-    def found(self, frame: Frame, estimate: Estimate) -> None:
+    def found(self, frame: VideoFrame, estimate: Estimate) -> None:
         """Write down what the tracker says of the next frame."""
         self.last = estimate
         self.records.append(record_of(frame, self.target, estimate))
         self._note(frame.index)
 
-    def corrected(self, job: Job, gallery: Gallery | None, frame: Frame, box: Box) -> Track:
+    def corrected(self, job: Job, gallery: Gallery | None, frame: VideoFrame, box: Box) -> Track:
         """Return the track as it was up to a frame, and begun anew there with another box."""
         before = [record for record in self.records if record.frame < frame.index]
         tracker = Tracker(job.config(), seed=seed_of(job.seed, self.target), gallery=gallery)

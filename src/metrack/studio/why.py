@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 from scipy.linalg import eigh
 
+from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.frames.base import Image
-from metrack.frames.heat import SHADES
-from metrack.score_map import usual_radius
+from metrack.draw.heat import SHADES
 from metrack.studio import glyphs
 from metrack.studio.run import Run
 from metrack.studio.track import Sample, Track
 from metrack.threads import one_blas_thread
+from metrack.tracking.score_map import usual_radius
 
 STEPS = 30  # places scored to either side of the estimate
 PANEL, THUMB = 220, 44  # pixels of a map, and of a remembered sample
@@ -92,7 +92,7 @@ def _numbers(track: Track) -> dict[str, Any]:
     }
 
 
-def _maps(track: Track, image: Image) -> tuple[dict[str, Image], int, list[float]]:
+def _maps(track: Track, image: Frame) -> tuple[dict[str, Frame], int, list[float]]:
     """Score places around the estimate without the metric and with it; return panels, how far they reach, scores."""
     box = track.tracker.box
     reach = usual_radius(box)
@@ -107,26 +107,26 @@ def _maps(track: Track, image: Image) -> tuple[dict[str, Image], int, list[float
     return panels | {"place": _cut(image, box, reach)}, reach, [round(low, 3), round(high, 3)]
 
 
-def _heat(scores: NDArray[np.float64], low: float, high: float) -> Image:
+def _heat(scores: NDArray[np.float64], low: float, high: float) -> Frame:
     share = ((scores - low) / ((high - low) or 1.0)).astype(np.float32)
     smooth = np.asarray(Pillow.fromarray(share).resize((PANEL, PANEL), Pillow.Resampling.BICUBIC))
     at = np.linspace(0, 1, len(SHADES))
     return np.stack([np.interp(smooth, at, tints) for tints in zip(*SHADES, strict=True)], axis=-1).astype(np.uint8)
 
 
-def _cut(image: Image, box: Box, reach: int) -> Image:
+def _cut(image: Frame, box: Box, reach: int) -> Frame:
     cx, cy = box.centre
     return _crop(image, (cx - reach, cy - reach, cx + reach, cy + reach), PANEL)
 
 
-def _crop(image: Image, corners: tuple[float, float, float, float], side: int) -> Image:
+def _crop(image: Frame, corners: tuple[float, float, float, float], side: int) -> Frame:
     cut = Pillow.fromarray(image).transform(
         (side, side), Pillow.Transform.EXTENT, corners, Pillow.Resampling.BILINEAR, fillcolor=(128, 128, 128)
     )
     return np.asarray(cut)
 
 
-def _directions(track: Track) -> tuple[list[Image], list[float]]:
+def _directions(track: Track) -> tuple[list[Frame], list[float]]:
     """Draw the directions in which the metric stretches most; none where nothing has been learned."""
     metric = track.appearance.space.metric
     first = max(len(metric) - DIRECTIONS, 0)
@@ -151,7 +151,7 @@ def _chosen(kept: dict[int, Sample]) -> list[Sample]:
     return [ordered[n] for n in np.linspace(0, len(ordered) - 1, MOST_SAMPLES).round().astype(int)]
 
 
-def _sheets(run: Run, classes: list[list[Sample]]) -> list[Image]:
+def _sheets(run: Run, classes: list[list[Sample]]) -> list[Frame]:
     """Cut samples out of their frames and lay them side by side, a sheet per class; none where frames are gone."""
     if run.live:
         return []
@@ -164,7 +164,7 @@ def _sheets(run: Run, classes: list[list[Sample]]) -> list[Image]:
     return sheets
 
 
-def _png(image: Image) -> bytes:
+def _png(image: Frame) -> bytes:
     file = io.BytesIO()
     Pillow.fromarray(image).save(file, "PNG", compress_level=3)
     return file.getvalue()

@@ -1,0 +1,1 @@
+"""Trackers of others behind the interface of ours, to be compared with."""

@@ -1,0 +1,160 @@
+"""The page of a run: what was followed, what happened, and the curves that tell why."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from metrack.draw.chart import Chart, draw_chart
+from metrack.draw.page import Cell, Column, Section, page, table_html
+from metrack.draw.svg import to_svg
+from metrack.draw.thumbnail import data_uri
+from metrack.runs.report.curves import identification, occlusion, target_colour, timeline
+from metrack.runs.report.reading import Run
+from metrack.runs.report.strip import Shot, shots
+from metrack.runs.results import VIDEO
+
+WIDE, NARROW = 1160, 350  # pixels: for desks and for telephones; the page shows the one that fits
+SHOTS, SHOT_WIDTH = 12, 420
+DATA_FILES = (VIDEO, "trajectory.jsonl", "events.jsonl", "boxes.csv", "summary.json")
+
+
+def run_page(run: Run, beside: Path) -> str:
+    """Return the whole page; ``beside`` is the folder it will lie in, whose files it names."""
+    known = [identification(run, target) for target in run.records]
+    sections = [
+        Section("What was followed", _facts_html(run)),
+        Section("What happened", _events_html(run), EVENTS_INTRO),
+        *_section("Hidden or not", [occlusion(run)], OCCLUSION_INTRO),
+        *_section("Who it is", known, IDENTITY_INTRO),
+    ]
+    return page(
+        f"{_title(run)}, followed",
+        sections,
+        intro=_intro(run),
+        footer=_footer(run, beside),
+        style=(files("metrack.runs.report") / "run.css").read_text(encoding="utf-8"),
+    )
+
+
+EVENTS_INTRO = (
+    "Frames from the first to the last: where something happened, then where the score was lowest. A dashed box is a "
+    "best guess while the target is hidden, a dotted one while it is lost. Below, the score of every frame."
+)
+OCCLUSION_INTRO = (
+    "How badly the best place in a frame is explained: by the appearances remembered, and by those of the first "
+    "frame, which are never forgotten. When something abnormal happens, mostly that the target is covered, the errors "
+    "jump. Above the limit of the first, and with a score below one half, the target counts as hidden, until it "
+    "looks familiar again: both errors below their limits, and the colours right, or the score very high."
+)
+IDENTITY_INTRO = (
+    "Distance of what was followed to the templates of every known target: first by each frame alone, then by all "
+    "frames so far, each weighted by its score and divided by the sum of scores. The bar below the curves says who is "
+    "nearest at each frame, in the colour of the curve. Frames in which the target was hidden are left out."
+)
+
+
+def again(summary: dict[str, Any]) -> str:
+    """Return the command that makes the run once more."""
+    words = ["metrack", "track", str(summary["source"])]
+    for target in summary["targets"]:
+        words += ["--box", ",".join(repr(float(side)).removesuffix(".0") for side in target["box"])]
+    words += ["--preset", summary["preset"], "--seed", str(summary["seed"])]
+    for name, value in summary["changed"].items():
+        words += ["--set", f"{name}={value}"]
+    words += ["--start", str(summary["start"])] if summary["start"] else []
+    words += ["--stop", str(summary["stop"])] if summary.get("stop") is not None else []
+    words += ["--gallery", str(summary["gallery"]["path"])] if summary.get("gallery") else []
+    return shlex.join([*words, "-o", "again"])
+
+
+def _title(run: Run) -> str:
+    source = str(run.summary["source"])
+    parts = [part for part in Path(source).parts if part not in ("/", "img", "img1")]
+    return source if "://" in source or source.isdigit() or not parts else parts[-1]
+
+
+def _intro(run: Run) -> str:
+    count = len(run.records)
+    targets, each = ("one target", "") if count == 1 else (f"{count} targets", "each ")
+    said = {"done": "", "running": " The run was still under way.", "interrupted": " The run was interrupted."}
+    frames = "1 frame" if len(run.frames) == 1 else f"{len(run.frames)} frames"
+    return (
+        f"metrack followed {targets} through {frames}, {each}from one box in the first frame, and says "
+        f"of every frame how sure it is and whether the target is in sight."
+        f"{said.get(run.summary['status'], ' The source ended early.')}"
+    )
+
+
+def _facts_html(run: Run) -> str:
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{html}</dd>" for name, html in _facts(run))
+    return f'<dl class="facts">{rows}</dl>'
+
+
+def _facts(run: Run) -> Iterator[tuple[str, str]]:
+    """Give names and HTML."""
+    summary = run.summary
+    width, height = summary["size"]
+    frames = run.frames
+    yield "source", escape(str(summary["source"]))
+    yield "frames", f"{len(frames)} ({frames[0]} to {frames[-1]}) of {width} x {height} pixels"
+    yield "length", f"{run.seconds:.1f} seconds at {summary['fps']:.4g} frames a second"
+    if summary["tracker_fps"] is not None:
+        yield "speed", f"{summary['tracker_fps']:.0f} frames a second (tracker alone)"
+    yield "preset", escape(f"{summary['preset']}, seed {summary['seed']}")
+    changed = ", ".join(f"{name} = {value}" for name, value in summary["changed"].items())
+    yield "settings", escape(changed) or "those of the preset"
+    if run.known is not None:
+        yield "gallery", escape(f"{len(run.known.names)} known, from {summary['gallery']['path'] or 'memory'}")
+    if summary["notice"]:
+        yield "note", escape(summary["notice"])
+    yield "again", f"<code>{escape(again(summary))}</code>"
+
+
+def _events_html(run: Run) -> str:
+    return _strip_html(shots(run, SHOTS, SHOT_WIDTH)) + chart_html(timeline(run)) + _event_table(run)
+
+
+def _strip_html(chosen: list[Shot]) -> str:
+    if not chosen:
+        return "<p>No pictures: the source cannot be read from here, and the run has no video.</p>"
+    figures = [
+        f'<figure><img src="{data_uri(shot.image)}" decoding="async" alt="Frame {shot.moment.frame} with its boxes">'
+        f"<figcaption>frame {shot.moment.frame}: <b>{escape(shot.moment.why)}</b></figcaption></figure>"
+        for shot in chosen
+    ]
+    return f'<div class="strip moments">{"".join(figures)}</div>'
+
+
+def _event_table(run: Run) -> str:
+    if not run.events:
+        return "<p>Nothing happened: in every frame the target counts as seen.</p>"
+    columns = [Column("event"), Column("frame", digits=0), Column("second", digits=2), Column("target", digits=0)]
+    rows: list[list[Cell]] = [
+        [event.event, event.frame, event.time, event.target, event.reason] for event in run.events
+    ]
+    colours = [target_colour(event.target) for event in run.events]
+    return table_html([*columns, Column("why")], rows, caption="Every event", colours=colours)
+
+
+def _section(title: str, charts: list[Chart | None], intro: str) -> Iterator[Section]:
+    shown = [chart_html(chart) for chart in charts if chart is not None]
+    if shown:
+        yield Section(title, "".join(shown), intro)
+
+
+def chart_html(chart: Chart) -> str:
+    """Return a chart twice, for wide and for narrow pages, of which one is seen."""
+    wide, narrow = draw_chart(chart, WIDE), draw_chart(chart, NARROW, columns=1)
+    return f'<div class="chart">{to_svg(wide, chart.label, "wide")}{to_svg(narrow, chart.label, "narrow")}</div>'
+
+
+def _footer(run: Run, beside: Path) -> str:
+    present = [name for name in DATA_FILES if (beside / name).is_file()]
+    links = ", ".join(f'<a href="{name}">{name}</a>' for name in present)
+    made = f"Made by metrack {escape(str(run.summary.get('version', '')))}"
+    return f"{made}. Beside this page: {links}." if links else f"{made}."

@@ -1,0 +1,101 @@
+"""What a run left in its folder, as a report needs it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrack.frames.formats import Record, read_jsonl, whole_lines
+from metrack.runs.events import RENAMED, Event, Witness
+from metrack.runs.results import EVENTS, SUMMARY, TRAJECTORY
+
+WANTED = "RESULTS must be a folder made by metrack track, demo or evaluate"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Who could be identified: names in the order of distances, and the mean distance beyond which it is nobody."""
+
+    names: tuple[str, ...]
+    unknown_above: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: its summary, the records of every target in the order of frames, and what happened."""
+
+    folder: Path
+    summary: dict[str, Any]
+    records: dict[int, list[Record]]
+    events: list[Event]
+
+    @property
+    def frames(self) -> list[int]:
+        """Numbers of the frames that were followed, in order."""
+        return sorted({record.frame for records in self.records.values() for record in records})
+
+    @property
+    def seconds(self) -> float:
+        """How long what was followed lasts: from the first frame to the last."""
+        times = [record.time for records in self.records.values() for record in records]
+        return max(times) - min(times)
+
+    @property
+    def known(self) -> Known | None:
+        """Who could be identified, where there was a gallery."""
+        gallery = self.summary.get("gallery")
+        return None if gallery is None else Known(tuple(gallery["names"]), gallery["unknown_above"])
+
+    def at(self, frame: int) -> list[Record]:
+        """Return the records of one frame."""
+        return [record for records in self.records.values() for record in records if record.frame == frame]
+
+    def words(self, event: Event) -> str:
+        """Say what happened in two or three words."""
+        names = [record.identity for record in self.at(event.frame) if record.target == event.target]
+        return f"named {names[0]}" if event.event == RENAMED and names and names[0] else event.event
+
+    def numbers_of(self, target: int) -> NDArray[np.float64]:
+        """Return the frames of a target as the axis of its curves."""
+        return np.array([record.frame for record in self.records[target]], float)
+
+
+def is_run(folder: Path) -> bool:
+    """Tell whether a folder is what ``metrack track`` or ``metrack demo`` leaves."""
+    return (folder / TRAJECTORY).is_file() and "source" in _summary(folder)
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run, finished or not."""
+    if not is_run(folder):
+        raise ValueError(f"{WANTED}, but {str(folder)!r} is not")
+    try:
+        records = read_jsonl(folder / TRAJECTORY)
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(f"RESULTS must have a readable {TRAJECTORY}, but that of {str(folder)!r} is not") from None
+    if not records:
+        raise ValueError(f"RESULTS must have at least one followed frame, but {str(folder)!r} has none yet")
+    by_target: dict[int, list[Record]] = {}
+    for record in sorted(records, key=lambda each: (each.target, each.frame)):
+        by_target.setdefault(record.target, []).append(record)
+    return Run(folder, _summary(folder), by_target, _events(folder, records))
+
+
+def _events(folder: Path, records: list[Record]) -> list[Event]:
+    """Read the events, or tell them from the records where there is no file of them."""
+    if not (folder / EVENTS).is_file():
+        return list(Witness().take(records))
+    return [Event(**json.loads(line)) for line in whole_lines(folder / EVENTS)]
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    try:
+        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return summary if isinstance(summary, dict) and summary.get("program") == "metrack" else {}

@@ -1,0 +1,74 @@
+"""Pictures of a run for a paper or a README: shots above curves, on white."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image as Pillow
+
+from metrack.arrays import Frame
+from metrack.draw.chart import Chart, draw_chart
+from metrack.draw.marks import Colour, text_size, write_text
+from metrack.draw.raster import SCALE, to_image
+from metrack.runs.report.curves import identification, occlusion, timeline
+from metrack.runs.report.reading import Run
+from metrack.runs.report.strip import Shot, shots
+
+WIDTH, MARGIN = 1160, 20  # pixels of a drawing
+COLUMNS, MOST = 4, 8  # shots beside each other, and in all
+GAP, CAPTION, TEXT_SIZE = 12 * SCALE, 24 * SCALE, 12 * SCALE  # pixels of the picture
+INK: Colour = (38, 42, 50)
+
+
+def write_sheets(run: Run, out: Path) -> list[Path]:
+    """Write the pictures there are: events always, occlusion and identification where the run has what they show."""
+    sheets = {"events.png": events_sheet(run), "occlusion.png": _charts_sheet([occlusion(run)])}
+    sheets["identification.png"] = _charts_sheet([identification(run, target) for target in run.records])
+    written = []
+    for name, sheet in sheets.items():
+        if sheet is not None:
+            Pillow.fromarray(sheet).save(out / name)
+            written.append(out / name)
+    return written
+
+
+def events_sheet(run: Run) -> Frame:
+    """Show what happened: the frames, and the scores of all frames below them."""
+    width = (WIDTH * SCALE - GAP * (COLUMNS - 1)) // COLUMNS
+    parts = [_grid(shots(run, MOST, width), width), to_image(draw_chart(timeline(run), WIDTH))]
+    return _framed(parts)
+
+
+def _charts_sheet(charts: Sequence[Chart | None]) -> Frame | None:
+    drawn = [to_image(draw_chart(chart, WIDTH)) for chart in charts if chart is not None]
+    return _framed(drawn) if drawn else None
+
+
+def _grid(chosen: Sequence[Shot], width: int) -> Frame:
+    """Lay shots in rows, each with its caption below."""
+    height = max((shot.image.shape[0] for shot in chosen), default=0) + CAPTION
+    rows = -(-len(chosen) // COLUMNS)
+    sheet = np.full((rows * height, WIDTH * SCALE, 3), 255, np.uint8)
+    for place, shot in enumerate(chosen):
+        row, column = divmod(place, COLUMNS)
+        left, top, tall = column * (width + GAP), row * height, shot.image.shape[0]
+        sheet[top : top + tall, left : left + width] = shot.image
+        text = _fitting(f"frame {shot.moment.frame}: {shot.moment.why}", width)
+        write_text(sheet, text, left, top + tall + 4 * SCALE, TEXT_SIZE, INK)
+    return sheet
+
+
+def _fitting(text: str, width: int) -> str:
+    """Cut a text where it would be longer than the picture above it."""
+    if text_size(text, TEXT_SIZE)[0] <= width:
+        return text
+    return next(cut for k in range(len(text), 0, -1) if text_size(cut := f"{text[:k]}...", TEXT_SIZE)[0] <= width)
+
+
+def _framed(parts: Sequence[Frame]) -> Frame:
+    """Stack pictures of one width with a margin around them."""
+    edge = MARGIN * SCALE
+    stacked = np.concatenate([np.pad(part, ((0, edge), (0, 0), (0, 0)), constant_values=255) for part in parts])
+    return np.pad(stacked, ((edge, 0), (edge, edge), (0, 0)), constant_values=255)

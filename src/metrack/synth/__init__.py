@@ -1,0 +1,6 @@
+"""Painted clips with exact truth: the built-in balloon, the hard clips, and the demo made of the balloon."""
+
+from metrack.synth.balloon import Clip, Truth, builtin_clip, crossing_balloons
+from metrack.synth.hard import DIFFICULTIES, FRAMES, HardClip, hard_clip
+
+__all__ = ["DIFFICULTIES", "FRAMES", "Clip", "HardClip", "Truth", "builtin_clip", "crossing_balloons", "hard_clip"]

@@ -1,0 +1,110 @@
+"""The demonstration: paint the built-in clip, follow its balloon, and compare with the exact truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image as Pillow
+
+from metrack.arrays import Frame
+from metrack.box import iou
+from metrack.draw.marks import Mark, draw, text_size, write_text
+from metrack.frames import VideoWriter
+from metrack.frames.formats import Record, read_jsonl
+from metrack.runs.job import Halt, Job, Progress, follow
+from metrack.runs.report import write_page
+from metrack.runs.results import TRAJECTORY, check_folder, claim_folder
+from metrack.synth.balloon import Clip, builtin_clip
+
+WHITE = (255, 255, 255)
+COLUMNS, ROWS, GAP = 4, 2, 6  # of the contact sheet; the gap is in pixels
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How well the estimates agree with the truth where at least half of the target can be seen."""
+
+    visible: int
+    followed: int  # of those: frames with an overlap above one half
+    mean_overlap: float
+
+    @property
+    def share(self) -> float:
+        """Percentage of the visible frames that were followed."""
+        return 100.0 * self.followed / max(self.visible, 1)
+
+
+def run_demo(
+    out: Path,
+    *,
+    frames: int = 300,
+    preset: str = "default",
+    seed: int = 0,
+    watch: Callable[[Progress], None] = lambda _: None,
+    halt: Halt | None = None,
+) -> tuple[dict[str, Any], Verdict]:
+    """Paint, follow, compare; return the summary of the run and the verdict."""
+    check_folder(out)
+    clip = builtin_clip(frames)
+    job = Job(source=str(out / "clip.mp4"), boxes=[clip.first_box.to_xywh()], preset=preset, seed=seed)
+    job.check()
+    claim_folder(out)
+    paint_clip(clip, out, watch)
+    summary = follow(job, out, watch=watch, halt=halt)
+    records = read_jsonl(out / TRAJECTORY)
+    Pillow.fromarray(contact_sheet(clip, records)).save(out / "contact.png")
+    write_page(out)
+    return summary, judge(clip, records)
+
+
+def paint_clip(clip: Clip, out: Path, watch: Callable[[Progress], None]) -> None:
+    """Write the clip as a video, and its truth as a table."""
+    lines = ["frame,x,y,w,h,visible"]
+    watch(Progress("painting the clip", 0, len(clip)))
+    with VideoWriter(out / "clip.mp4", clip.size, clip.fps, crf=16) as video:
+        for index, (image, truth) in enumerate(zip(clip, clip.truth, strict=True)):
+            video.write(image)
+            numbers = (*truth.box.to_xywh(), truth.visible)
+            lines.append(",".join([str(index), *(f"{number:.3f}" for number in numbers)]))
+            watch(Progress("painting the clip", index + 1, len(clip)))
+    (out / "truth.csv").write_text("\n".join(lines) + "\n")
+
+
+def judge(clip: Clip, records: Sequence[Record]) -> Verdict:
+    """Compare what was followed with the truth."""
+    seen = [record for record in records if clip.truth[record.frame].visible >= 0.5]
+    found = np.array([record.box.to_xywh() for record in seen])
+    truth = np.array([clip.truth[record.frame].box.to_xywh() for record in seen])
+    overlap = iou(found, truth)
+    return Verdict(len(seen), int((overlap > 0.5).sum()), float(overlap.mean()))
+
+
+def contact_sheet(clip: Clip, records: Sequence[Record]) -> Frame:
+    """Lay frames of the whole clip side by side: the truth thin and white, the estimate bold."""
+    chosen = np.linspace(0, len(records) - 1, COLUMNS * ROWS).round().astype(int)
+    tiles = [_tile(clip, records[index]) for index in chosen]
+    height, width = tiles[0].shape[:2]
+    size = (ROWS * (height + GAP) + GAP, COLUMNS * (width + GAP) + GAP, 3)
+    sheet = np.full(size, 255, np.uint8)
+    for place, tile in enumerate(tiles):
+        top, left = (
+            GAP + step * (side + GAP) for step, side in zip(divmod(place, COLUMNS), (height, width), strict=True)
+        )
+        sheet[top : top + height, left : left + width] = tile
+    return sheet
+
+
+def _tile(clip: Clip, record: Record) -> Frame:
+    truth = clip.truth[record.frame]
+    marks = [
+        Mark(record.box, record.target, record.score, record.state),
+        Mark(truth.box, colour=WHITE, thin=True),
+    ]
+    tile = draw(clip[record.frame], marks)
+    text, size = f"frame {record.frame}", max(12, clip.size[1] // 24)
+    write_text(tile, text, 8, tile.shape[0] - text_size(text, size)[1] - 6, size)
+    return tile

@@ -1,0 +1,1 @@
+"""Following a target: the tracker, what it remembers, how sure it is, and several targets at once."""

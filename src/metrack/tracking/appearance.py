@@ -1,0 +1,193 @@
+"""What the target and its surroundings look like, and how candidates compare with it.
+
+One frame's learning in three movements: samples enter the two reservoirs, rounds of metric learning follow as they
+come due, and what is known of both classes as a whole follows for the candidates of the next frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from metrack.arrays import Floats, Ints
+from metrack.config import TrackerConfig
+from metrack.memory.reservoir import Reservoir
+from metrack.metric.guard import Guard
+from metrack.metric.projection import learn_round_projected, raise_eigenvalues
+from metrack.metric.proximity import draw_triplets, learn_round
+from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
+from metrack.metric.schedule import due
+from metrack.metric.structured import learn_ranking
+from metrack.representation.residuals import Residuals
+
+REFRESH_EVERY = 500  # frames from one exact re-computation of all that is kept up to date to the next
+TEMPLATES = 7  # foreground samples of the first frame that are never forgotten, at most
+FIRST_CAPACITY = 512  # samples per class for which a memory that keeps everything starts
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a frame has to teach.
+
+    ``foreground`` and ``background`` are samples ``(k, D)``, the first foreground sample being the estimate itself.
+    ``ranked`` ``(b, D)`` are descriptors of boxes around it whose ``overlaps`` ``(b,)`` with it are known.
+    """
+
+    foreground: Floats
+    background: Floats
+    ranked: Floats = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    overlaps: Floats = field(default_factory=lambda: np.empty(0))
+
+
+class Appearance:
+    """Foreground and background memory under a learned metric."""
+
+    def __init__(self, config: TrackerConfig, dimension: int) -> None:
+        memory = config.memory
+        self.config = config
+        self.reservoirs = [Reservoir(memory.size, memory.growth, memory.sampling) for _ in range(2)]
+        self.space = SampleSpace(dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size)
+        self.guard = Guard(config.metric.floor)
+        self._residuals = Residuals(config, self.space)
+        self.first: Floats = np.empty((0, dimension), np.float32)  # samples of the first frame, never forgotten
+        self.steps_taken = 0  # in the metric learning of the last frame
+        self._refreshed = 0  # frame of the last exact re-computation
+        self.entered: tuple[tuple[Ints, Ints], tuple[Ints, Ints]] | None = None  # slots and sources, in the last lesson
+
+    def energies(self, candidates: Floats) -> tuple[Floats, Floats]:
+        """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
+        return self._residuals.energies(candidates)
+
+    def strangeness(self, candidates: Floats) -> Floats:
+        """Squared distance ``(N,)`` of candidates ``(N, D)`` to the nearest sample of the first frame."""
+        return nearest_squares(candidates, self.first)
+
+    def learn(self, rng: np.random.Generator, frame: int, lesson: Lesson) -> None:
+        """Take in what a frame has to teach."""
+        self.steps_taken = 0
+        if not len(self.first):
+            self.first = lesson.foreground[:TEMPLATES].copy()
+        slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(lesson.foreground))
+        slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(lesson.background))
+        self._residuals.put((slots_f, slots_b), (lesson.foreground[from_f], lesson.background[from_b]))
+        self.entered = (slots_f, from_f), (slots_b, from_b)  # for whoever shows the memory
+        if self.config.metric.learning != "off":
+            if due(frame, self.config.metric.every):
+                self._learn_triplets(self._triplets(rng))
+            if len(lesson.ranked):
+                self._learn_ranking(lesson.ranked - lesson.foreground[0], lesson.overlaps)
+        if frame - self._refreshed >= REFRESH_EVERY:
+            self.space.refresh()
+            self.guard.refresh()
+            self._residuals.forget()
+            self._refreshed = frame
+        self._residuals.prepare()
+
+    def without_metric(self) -> Self:
+        """Return the same memory as it would compare candidates if no metric had been learned."""
+        plain = type(self)(self.config, len(self.space.metric))
+        known = {name: array.copy() for name, array in self.space.to_arrays().items()}
+        plain.space.restore(known)
+        plain.space.set_metric(np.eye(len(known["metric"]), dtype=np.float32))
+        return plain
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the state as named arrays."""
+        arrays: dict[str, NDArray[Any]] = {"refreshed": np.array(self._refreshed), "first": self.first}
+        arrays |= {f"space_{k}": v for k, v in self.space.to_arrays().items()}
+        if self.guard.inverse is not None:
+            arrays["guard_inverse"] = self.guard.inverse
+        arrays |= {f"residuals_{k}": v for k, v in self._residuals.to_arrays().items()}
+        for label, reservoir in enumerate(self.reservoirs):
+            arrays |= {f"reservoir_{label}_{k}": v for k, v in reservoir.to_arrays().items()}
+        return arrays
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the state that :meth:`to_arrays` returned."""
+        self._refreshed = int(arrays["refreshed"])
+        self.first = arrays["first"]
+        self.space.restore({k: arrays[f"space_{k}"] for k in self.space.to_arrays()})
+        self.guard.inverse = arrays.get("guard_inverse")
+        self._residuals.restore(
+            {k: arrays[f"residuals_{k}"] for k in ("forms", "ridges") if f"residuals_{k}" in arrays}
+        )
+        memory = self.config.memory
+        self.reservoirs = [
+            Reservoir.from_arrays(
+                {k: arrays[f"reservoir_{label}_{k}"] for k in ("keys", "born")},
+                memory.size,
+                memory.growth,
+                memory.sampling,
+            )
+            for label in (FOREGROUND, BACKGROUND)
+        ]
+
+    def _triplets(self, rng: np.random.Generator) -> Ints:
+        metric = self.config.metric
+        own, other = (self.space.row_numbers(label) for label in (FOREGROUND, BACKGROUND))
+        if metric.anchors == "foreground":
+            return draw_triplets(rng, own, other, metric.triplets)
+        half = metric.triplets // 2
+        both = [draw_triplets(rng, own, other, metric.triplets - half), draw_triplets(rng, other, own, half)]
+        return rng.permutation(np.concatenate(both))
+
+    def _learn_triplets(self, triplets: Ints) -> None:
+        metric, space = self.config.metric, self.space
+        if metric.learning == "projected-step":
+            learned, self.steps_taken = learn_round_projected(
+                space.metric, space.samples, triplets, metric.margin, metric.step_limit, metric.floor
+            )
+            space.set_metric(learned)
+            return
+        steps = learn_round(space.gram, space.weighted, triplets, metric.margin, metric.step_limit)
+        if len(steps):
+            self.steps_taken += len(steps)
+            self._change_metric(*((steps.push(rows), steps.pull(rows)) for rows in (space.samples, space.gram)))
+
+    def _learn_ranking(self, differences: Floats, overlaps: Floats) -> None:
+        ranking, space = self.config.ranking, self.space
+        distances = np.einsum("bd,bd->b", differences @ space.metric, differences)  # (b,)
+        steps = learn_ranking(
+            differences @ differences.T,
+            distances,
+            overlaps,
+            ranking.step_limit,
+            ranking.iterations,
+            ranking.solver,
+        )
+        if len(steps):
+            self.steps_taken += len(steps)
+            push, pull = steps.push(differences), steps.pull(differences)
+            self._change_metric((push, pull), (push @ space.samples.T, pull @ space.samples.T))
+
+    def _change_metric(self, change: tuple[Floats, Floats], seen: tuple[Floats, Floats]) -> None:
+        """Add push' push - pull' pull: ``(m, D)`` each in ``change``; as samples see them ``(m, n)`` in ``seen``."""
+        (push, pull), (seen_push, seen_pull) = change, seen
+        metric, space = self.config.metric, self.space
+        if metric.learning == "guarded":
+            mix = self.guard.limit(space.metric, push, pull)
+            pull, seen_pull = mix @ pull, mix @ seen_pull
+        self._residuals.change_metric(push, pull, seen_push, seen_pull)
+        if metric.learning.startswith("projected"):
+            space.set_metric(raise_eigenvalues(space.metric, metric.floor))
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def nearest_squares(rows: Floats, others: Floats) -> Floats:
+    """Squared distance ``(N,)`` of each of the rows ``(N, D)`` to the nearest of a few others ``(k, D)``."""
+    nearest = np.empty(len(rows), np.float32)
+    for n in range(len(rows)):
+        row, least = rows[n], np.float32(np.inf)
+        for k in range(len(others)):
+            other, total = others[k], np.float32(0.0)
+            for d in range(len(row)):
+                apart = row[d] - other[d]
+                total += apart * apart
+            least = min(least, total)
+        nearest[n] = least
+    return nearest

@@ -1,0 +1,265 @@
+"""Several targets over one frame.
+
+Every target has a tracker and a seed of its own; the first takes the seed itself, so that one target alone is followed
+exactly as :class:`Tracker` follows it. Three things make several targets more than a list of trackers:
+
+* Two targets are never seen in one place. Where two estimates overlap strongly, it is left to the target with the
+  better claim to it: the log odds of its looks, judged by its own first frame and memory, less the way from where it
+  was last seen, in squared steps. The other counts as hidden: it learns nothing and is looked for where it was last.
+  Targets that were in one place from the start, such as a face and its head, may stay so until they part.
+* Where there are many, they take turns: each is looked at fully and learned from in every ``ceil(n / AT_ONCE)``-th
+  frame. In between it is found too, but in brief: as large as it was, and nothing is learned.
+* With a gallery, each known target is at most one of those followed.
+
+Targets are worked on in parallel; what comes out does not depend on how many processors there are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from metrack.arrays import Floats, Frame
+from metrack.box import Box
+from metrack.checks import check_frame
+from metrack.config import TrackerConfig
+from metrack.estimate import TRACKING, Estimate
+from metrack.files import read_state, write_state
+from metrack.identity import Gallery
+from metrack.threads import one_blas_thread
+from metrack.tracking.tracker import Sighting, Tracker
+
+COLLAPSED = 0.5  # overlap beyond which two estimates are one place
+PARTED = COLLAPSED / 2  # overlap below which two targets that began in one place have left it
+AT_ONCE = 2  # targets that take their turn in a frame
+KIND = "several targets"
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Pair = tuple[int, int]  # of target numbers, the smaller one first
+
+
+class MultiTracker:
+    """Follows any number of targets, which come and go.
+
+    Parameters
+    ----------
+    preset : name of a preset, or a configuration of your own; for all targets
+    seed : everything random follows from it and from the numbers of the targets
+    gallery : known targets, of which estimates then say who is who
+
+    >>> from metrack.synth import builtin_clip
+    >>> clip = builtin_clip(frames=60, occlusion=False, departure=False)
+    >>> tracker = MultiTracker()
+    >>> tracker.add(clip[0], clip.first_box), tracker.add(clip[0], (300, 250, 40, 40))
+    (1, 2)
+    >>> sorted(tracker.update(clip[1]))
+    [1, 2]
+    >>> tracker.remove(2)
+    >>> sorted(tracker.boxes), tracker.add(clip[1], (300, 250, 40, 40))
+    ([1], 3)
+    """
+
+    def __init__(
+        self, preset: str | TrackerConfig = "default", *, seed: int = 0, gallery: Gallery | None = None
+    ) -> None:
+        usual = Tracker(preset, seed=seed)
+        self.config, self.seed = usual.config, usual.seed
+        self.gallery = gallery
+        self._trackers: dict[int, Tracker] = {}
+        self._apart: set[Pair] = set()  # that have been seen in two places
+        self._numbers = 0  # given so far
+        self._frame = 0
+        self._shape: tuple[int, ...] | None = None
+
+    @classmethod
+    def of(cls, trackers: Mapping[int, Tracker]) -> Self:
+        """Go on with targets, at least one, that were followed one by one; all with the same settings."""
+        first = trackers[min(trackers)]
+        judge = first._identifier
+        several = cls(first.config, seed=first.seed, gallery=None if judge is None else judge.gallery)
+        several._trackers = dict(sorted(trackers.items()))
+        several._numbers, several._frame, several._shape = max(trackers), first._frame, first._shape
+        pairs = combinations(several.boxes.items(), 2)
+        several._apart = {(one, other) for (one, at), (other, there) in pairs if at.iou(there) <= COLLAPSED}
+        return several
+
+    def add(self, frame: Frame, box: Box | tuple[float, float, float, float]) -> int:
+        """Follow one target more, marked by ``box`` (x, y, w, h) in the frame last updated with; return its number."""
+        frame = check_frame(frame, like=self._shape)
+        number = self._numbers + 1
+        tracker = Tracker(self.config, seed=seed_of(self.seed, number), gallery=self.gallery)
+        tracker.init(frame, box)
+        self._apart |= {(other, number) for other, at in self.boxes.items() if at.iou(tracker.box) <= COLLAPSED}
+        self._trackers[number] = tracker
+        self._numbers, self._shape = number, frame.shape
+        return number
+
+    def remove(self, target: int) -> None:
+        """Follow a target no longer; its number is not given again."""
+        if target not in self._trackers:
+            known = ", ".join(map(str, self._trackers)) or "none"
+            raise ValueError(f"target must be one of those followed ({known}), got {target!r}")
+        del self._trackers[target]
+        self._apart = {pair for pair in self._apart if target not in pair}
+        self._shape = self._shape if self._trackers else None
+
+    def update(self, frame: Frame) -> dict[int, Estimate]:
+        """Find every target in the next frame; return the estimates by target number."""
+        frame = check_frame(frame, like=self._shape)
+        self._frame += 1
+        numbers = list(self._trackers)
+        with one_blas_thread():
+            found = _in_parallel(lambda n: self._trackers[n]._find(frame, brief=not self._turn(n)), numbers)
+            seen = dict(zip(numbers, found, strict=True))
+            hidden = self._displaced(seen)
+            self._send_elsewhere(frame, seen, hidden)
+            done = _in_parallel(
+                lambda n: self._trackers[n]._conclude(frame, seen[n], learn=self._turn(n), hidden=n in hidden), numbers
+            )
+        estimates = dict(zip(numbers, done, strict=True))
+        self._part(estimates)
+        return self._named(estimates)
+
+    @property
+    def boxes(self) -> dict[int, Box]:
+        """Where every target was last, by its number."""
+        return {number: tracker.box for number, tracker in self._trackers.items()}
+
+    @property
+    def trackers(self) -> dict[int, Tracker]:
+        """The tracker of every target, to look into, by its number."""
+        return dict(self._trackers)
+
+    def _turn(self, target: int) -> bool:
+        """Whether it is a target's turn to be looked at fully and learned from."""
+        return (self._frame + target) % math.ceil(len(self._trackers) / AT_ONCE) == 0
+
+    def _displaced(self, seen: Mapping[int, Sighting]) -> set[int]:
+        """Return the targets whose place another one has the better claim to."""
+        claims = {number: self._trackers[number]._claim(sighting) for number, sighting in seen.items()}
+        kept: list[int] = []
+        for number in sorted(claims, key=lambda each: (-claims[each], each)):
+            if not any(self._collide(number, other, seen) for other in kept):
+                kept.append(number)
+        return set(seen) - set(kept)
+
+    def _collide(self, one: int, other: int, seen: Mapping[int, Sighting]) -> bool:
+        return _pair(one, other) in self._apart and seen[one].box.iou(seen[other].box) > COLLAPSED
+
+    def _send_elsewhere(self, frame: Frame, seen: dict[int, Sighting], hidden: set[int]) -> None:
+        """Let targets without a claim guess at the best place that is not taken."""
+        kept = [number for number in seen if number not in hidden]
+        for number in sorted(hidden):
+            taken = [seen[other].box.to_xywh() for other in kept if _pair(number, other) in self._apart]
+            seen[number] = self._trackers[number]._elsewhere(frame, seen[number], np.array(taken), COLLAPSED)
+
+    def _part(self, estimates: Mapping[int, Estimate]) -> None:
+        """Take note of targets that are seen in two places by now."""
+        tracked = [number for number, each in estimates.items() if each.state == TRACKING]
+        for pair in set(combinations(tracked, 2)) - self._apart:
+            if estimates[pair[0]].box.iou(estimates[pair[1]].box) < PARTED:
+                self._apart.add(pair)
+
+    def _named(self, estimates: dict[int, Estimate]) -> dict[int, Estimate]:
+        """Let every known target be one of those followed at most; one that is hidden keeps its name."""
+        judges = {number: tracker._identifier for number, tracker in self._trackers.items()}
+        means = {number: each.means for number, each in judges.items() if each is not None and each.means is not None}
+        if self.gallery is None or len(means) < 2:
+            return estimates
+        limit = max(each.limit for each in judges.values() if each is not None)
+        given = dict(zip(means, assign(np.array(list(means.values())), limit), strict=True))
+        return {number: _renamed(each, given.get(number), self.gallery) for number, each in estimates.items()}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything the next frame needs to an ``.npz`` file (no pickle)."""
+        states = {str(number): tracker._state() for number, tracker in self._trackers.items()}
+        meta = {
+            "kind": KIND,
+            "config": self.config.to_dict(),
+            "seed": self.seed,
+            "shape": None if self._shape is None else list(self._shape),
+            "frame": self._frame,
+            "numbers": self._numbers,
+            "apart": sorted(self._apart),
+            "trackers": {number: state for number, (state, _) in states.items()},
+        }
+        arrays = {f"{number}.{name}": each for number, (_, own) in states.items() for name, each in own.items()}
+        write_state(Path(path), meta, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
+        """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
+        meta, arrays = read_state(Path(path))
+        if meta.get("kind") != KIND:
+            raise ValueError(f"path must name targets saved by MultiTracker, but {path} is something else")
+        try:
+            several = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"], gallery=gallery)
+            several._restore(meta, arrays)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"path must name targets saved by MultiTracker, but {path} lacks {error}") from None
+        return several
+
+    def _restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._shape = None if meta["shape"] is None else tuple(meta["shape"])
+        self._frame, self._numbers = meta["frame"], meta["numbers"]
+        self._apart = {_pair(one, other) for one, other in meta["apart"]}
+        for number, state in meta["trackers"].items():
+            own = {
+                name.removeprefix(f"{number}."): each for name, each in arrays.items() if name.startswith(f"{number}.")
+            }
+            self._trackers[int(number)] = Tracker._from_state(state, own, self.gallery)
+
+
+def seed_of(seed: int, target: int) -> int:
+    """Return the seed of a target, which count from 1; the first takes the given one itself.
+
+    >>> seed_of(5, 1), seed_of(5, 2) == seed_of(5, 2), seed_of(5, 2) == seed_of(5, 3)
+    (5, True, False)
+    """
+    return seed if target == 1 else int(np.random.SeedSequence([seed, target]).generate_state(1)[0])
+
+
+def assign(distances: Floats, limit: float) -> list[int | None]:
+    """Give each of K known targets to at most one of T, at the least sum of distances ``(T, K)``.
+
+    Nobody (None) costs the limit, so no distance beyond it is ever chosen.
+
+    >>> assign(np.array([[0.1, 0.5], [0.2, 0.9]]), 0.6)
+    [1, 0]
+    >>> assign(np.array([[0.1, 0.9], [0.2, 0.8]]), 0.6)
+    [0, None]
+    """
+    nobody = np.full((len(distances), len(distances)), limit)
+    _, columns = linear_sum_assignment(np.hstack([distances, nobody]))
+    return [int(column) if column < distances.shape[1] else None for column in columns]
+
+
+def _renamed(estimate: Estimate, given: int | None, gallery: Gallery) -> Estimate:
+    if estimate.identity is None:
+        return estimate
+    name = None if given is None else gallery.names[given]
+    return dataclasses.replace(estimate, identity=dataclasses.replace(estimate.identity, name=name))
+
+
+def _pair(one: int, other: int) -> Pair:
+    return (one, other) if one < other else (other, one)
+
+
+def _in_parallel(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Do the same work on every item, on as many threads as there are processors."""
+    threads = min(len(items), os.cpu_count() or 1)
+    if threads < 2:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, items))

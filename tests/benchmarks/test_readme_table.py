@@ -1,0 +1,171 @@
+"""The table of README.md, made by one command: really run, on short sequences."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from metrack.evaluation.judged import judge_folder
+from metrack.evaluation.perform import perform
+from metrack.evaluation.sequences import builtin_sequences
+from metrack.rivals.peers import PEERS
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import readme  # noqa: E402
+
+RIVALS = ("csrt", "mil", "dsst")
+FRAMES = 8
+TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold | table\n{readme.END}\n\nafter ünd\n"
+
+
+class Alone:
+    """A crew in this process that counts what it does."""
+
+    def __init__(self):
+        self.made = 0
+
+    def perform(self, runs):
+        for run in runs:
+            self.made += 1
+            yield run, perform(run)
+
+
+@pytest.fixture(scope="module")
+def sequences():
+    chosen = {"balloon-calm", "balloon-twin"}
+    return [each.part(0, FRAMES) for each in builtin_sequences() if each.name in chosen]
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch, sequences):
+    """Two short sequences as OTB keeps them, and figures that others published for them."""
+    folder = tmp_path / "data"
+    for sequence in sequences:
+        place = folder / "sequences" / sequence.name
+        (place / "img").mkdir(parents=True)
+        for number, picture in enumerate(sequence.pictures, 1):
+            Image.fromarray(picture).save(place / "img" / f"{number:04d}.png")
+        boxes = sequence.truth + np.array([1, 1, 0, 0])  # OTB counts pixels from one
+        np.savetxt(place / "groundtruth_rect.txt", boxes, delimiter=",", fmt="%.3f")
+    (folder / "published").mkdir()
+    with (folder / "published" / readme.PUBLISHED).open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["tracker", "sequence", "success_auc", "success_rate_0.5", "precision_20px"])
+        rows.writerows(["MDNet", sequence.name, 1, 1, 1] for sequence in sequences)
+        rows.writerows(["SRDCF", sequence.name, *figures] for sequence, *figures in zip(
+            sequences, (0.2, 0.3), (0.1, 0.2), (0.5, 0.6), strict=True))  # fmt: skip
+        rows.writerow(["MEEM", sequences[0].name, 0.9, 0.9, 0.9])  # not on all: not comparable
+    monkeypatch.setenv("METRACK_DATA", str(folder))
+    return folder
+
+
+@pytest.fixture
+def page(tmp_path):
+    file = tmp_path / "README.md"
+    file.write_text(TEXT)
+    return file
+
+
+def make(page, out, *arguments, crew=None):
+    return readme.main(["--readme", str(page), "--out", str(out), *arguments], crew or Alone())
+
+
+def cells(page):
+    """Rows of the table by their first cell, without the heading."""
+    _, *rows = [line[2:-2].split(" | ") for line in page.read_text().splitlines() if line.startswith("| ")]
+    return {title: figures for title, *figures in rows}
+
+
+def test_the_table_has_a_title_for_every_rival():
+    assert readme.RIVALS.keys() == PEERS.keys() - {"static"}
+
+
+def test_the_readme_has_the_marks():
+    before, after = readme.around_the_table(ROOT / "README.md")
+    assert "## What to expect" in before
+    assert "## How it works" in after
+
+
+def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data, page, sequences, monkeypatch, capsys):
+    monkeypatch.setattr(readme, "RIVALS", {name: readme.RIVALS[name] for name in RIVALS})
+    monkeypatch.setitem(sys.modules, "dlib", None)
+    monkeypatch.setitem(readme.due.__globals__, "fingerprint", lambda entrant: 6)  # whoever edits the code meanwhile
+    out, crew = tmp_path / "out", Alone()
+    twice = ["--repetitions", "2", "--rounds", "1"]
+    assert make(page, out, *twice, crew=crew) == 0
+    assert crew.made == 2 * (2 * len(readme.PRESETS) + len(["csrt", "mil"]))
+
+    text, names = page.read_text(), [sequence.name for sequence in sequences]
+    head, tail = TEXT.split("old | table\n")
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert "old | table" not in text
+    assert "2 sequences (balloon-calm, balloon-twin), first box to last frame, 2 seeds" in text
+    assert "Not installed here: dlib (DSST)." in text
+    assert "not in the table: dsst; pip install 'metrack[peers]'" in capsys.readouterr().out
+
+    rows, seconds = cells(page), json.loads((out / "speed.json").read_text())
+    first = [f"metrack, preset `{name}`" for name in readme.PRESETS]
+    last = ["MDNet (published, a network)", "SRDCF (published)"]
+    assert list(rows)[:4] == first
+    assert set(list(rows)[4:6]) == {"OpenCV CSRT", "OpenCV MIL"}
+    assert list(rows)[6:] == last
+    for label, title in zip(readme.PRESETS, first, strict=True):
+        standing = judge_folder(out / "several").standing(label)
+        mean, row = standing.mean(names), rows[title]
+        auc = np.array([[run.figures["auc"] for run in standing.runs[name]] for name in names])
+        assert [row[0].strip("*"), row[3], row[4]] == [f"{mean[n]:.3f}" for n in ("auc", "success", "precision")]
+        by_seed = sorted(auc[0] + auc[1])
+        assert row[1] == f"{by_seed[0] / 2:.3f} to {by_seed[1] / 2:.3f}"
+        assert row[2] == f"{np.abs(auc[:, 0] - auc[:, 1]).mean():.3f}"
+        own = seconds[f"metrack {label}"]
+        assert row[5:] == [f"{1e3 * own:.1f}", f"{seconds['CSRT'] / own:.3g}x as long"]
+    once = judge_folder(out / "once").standing("csrt").mean(names)
+    assert [cell.strip("*") for cell in rows["OpenCV CSRT"]] == [
+        f"{once['auc']:.3f}", "", "", f"{once['success']:.3f}", f"{once['precision']:.3f}",
+        f"{1e3 * seconds['CSRT']:.1f}", ""]  # fmt: skip
+    assert rows["SRDCF (published)"] == ["0.250", "", "", "0.150", "0.550", "", ""]
+    without = {title: row[0].strip("*") for title, row in rows.items() if title != last[0]}
+    best = [title for title, auc in without.items() if auc == max(without.values())]
+    assert [title for title, row in rows.items() if "**" in row[0]] == best
+    assert rows[last[0]][0] == "1.000"
+
+    page.write_text(text.replace("after ünd", "written meanwhile").replace(rows[first[0]][0], "lost"))
+    again = Alone()
+    assert make(page, out, *twice, crew=again) == 0
+    assert again.made == 0
+    assert page.read_text() == text.replace("after ünd", "written meanwhile")
+
+    monkeypatch.setitem(readme.due.__globals__, "fingerprint", lambda entrant: 7)
+    assert make(page, out, *twice) == 1
+    assert "made by other code; choose another folder or say --keep" in capsys.readouterr().err
+    assert make(page, out, *twice, "--keep", crew=again) == 0
+    assert again.made == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "words"),
+    [
+        (TEXT.replace(readme.BEGIN, ""), ["--data", "builtin"], "must be a file with the lines <!-- table"),
+        (TEXT.replace(readme.END, ""), ["--data", "builtin"], "must be a file with the lines <!-- table"),
+        (TEXT, [], "METRACK_DATA must be a folder with sequences/"),
+        (TEXT, ["--data", "builtin", "--repetitions", "0"], "--repetitions must be at least 1, got 0"),
+        (TEXT, ["--data", "builtin", "--rounds", "0"], "--rounds must be at least 1, got 0"),
+        (TEXT, ["--data", "nowhere"], "nowhere"),
+    ],
+)
+def test_nonsense_is_one_sentence_and_nothing_is_written(tmp_path, page, monkeypatch, capsys, text, arguments, words):
+    monkeypatch.setenv("METRACK_DATA", str(tmp_path / "nothing"))
+    page.write_text(text)
+    crew = Alone()
+    assert make(page, tmp_path / "out", *arguments, crew=crew) == 1
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+    assert (crew.made, page.read_text()) == (0, text)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,74 @@
+import math
+import sys
+
+import numpy as np
+import pytest
+
+from metrack.box import Box, iou
+from metrack.estimate import LOST
+from metrack.evaluation.entrants import Entrant
+from metrack.rivals.peers import PEERS
+from metrack.synth import builtin_clip
+
+
+@pytest.fixture(scope="module")
+def clip():
+    return builtin_clip(60, (320, 240), occlusion=False, departure=False, twin=False, lighting=False)
+
+
+PANNED = 16  # frames, over more than one size of the target
+DRAWN_ANEW = ("mil", "tld")  # OpenCV's draw from the clock, whatever the seed
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_every_rival_follows_a_panning_camera(name, clip):
+    """The plainest of motions: the whole picture moves by two pixels a frame."""
+    follower, box = Entrant.parse(name).make(seed=1), clip.first_box
+    follower.init(clip[0], box)
+    estimates = [follower.update(np.roll(clip[0], 2 * i, axis=1)) for i in range(1, PANNED)]
+    truth = [(box.x + 2 * i, box.y, box.w, box.h) for i in range(1, PANNED)]
+    overlap = iou([estimate.box.to_xywh() for estimate in estimates], truth)
+    known = [estimate.state != LOST for estimate in estimates]  # MOSSE gives this one up, and says so
+    if name == "static":
+        assert overlap[-1] == 0
+    elif name in DRAWN_ANEW:  # only that they end nearer to the target than to where they began is certain
+        assert estimates[-1].box.x - box.x > PANNED - 1
+    else:
+        assert all(overlap[known] > 0.5)
+    assert any(known) != (name == "mosse")
+    assert all(math.isnan(estimate.score) for estimate in estimates)
+    assert {estimate.state for estimate in estimates} <= {"tracking", "lost"}
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_every_rival_gives_a_box_when_there_is_nothing_to_see(name, clip):
+    follower = Entrant.parse(name).make(seed=1)
+    follower.init(clip[0][:, :, 0], clip.first_box)  # grey frames do as well
+    blank = np.zeros(clip[0].shape[:2], np.uint8)
+    last = [follower.update(blank) for _ in range(5)][-1]
+    assert np.all(np.isfinite(last.box.to_xywh()))
+
+
+def test_a_lost_target_keeps_its_last_box(clip):
+    follower = Entrant.parse("kcf").make(seed=1)
+    follower.init(clip[0], clip.first_box)
+    last = follower.update(clip[1]).box
+    blank = [follower.update(np.zeros_like(clip[0])) for _ in range(5)]
+    lost = [estimate for estimate in blank if estimate.state == LOST]
+    seen = [last, *(estimate.box for estimate in blank if estimate.state != LOST)]
+    assert lost
+    assert all(estimate.box == seen[-1] for estimate in lost)
+
+
+def test_a_box_that_a_rival_cannot_take_is_a_sentence(clip):
+    with pytest.raises(ValueError, match="box must"):
+        Entrant.parse("csrt").make(0).init(clip[0], Box(0, 0, 0, 5))
+    with pytest.raises(ValueError, match="OpenCV cannot start on the box"):
+        Entrant.parse("csrt").make(0).init(clip[0], Box(5, 5, 300, 4))
+
+
+@pytest.mark.parametrize(("name", "module"), [("csrt", "cv2"), ("dsst", "dlib")])
+def test_a_missing_package_is_named_with_its_install_line(name, module, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ValueError, match=rf"--tracker {name} needs .*pip install 'metrack\[peers\]'"):
+        Entrant.parse(name)

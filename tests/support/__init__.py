@@ -1,0 +1,1 @@
+"""What tests share: a browser, a running studio, samples, the public toolkits."""

@@ -1,0 +1,561 @@
+"""The tracker as its users meet it."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import metrack
+from metrack import Box, Tracker, TrackerConfig
+from metrack.config import PAPER, PRESETS, preset
+from metrack.files import write_state
+from metrack.synth import builtin_clip
+from metrack.tracking.appearance import TEMPLATES
+from metrack.tracking.observer import Observer
+
+LIGHT = preset("paper").replace(
+    {"motion.particles": 60, "memory.size": 40, "metric.triplets": 60}
+    | {"memory.first": 7, "memory.positives": 7, "memory.negatives": 7}  # a small memory must renew itself
+)
+
+
+@pytest.fixture(scope="module")
+def clip():
+    return builtin_clip(frames=60, occlusion=False, departure=False)
+
+
+def follow(tracker, clip, count=20, start=1):
+    return [tracker.update(clip[i]) for i in range(start, start + count)]
+
+
+def started(clip, config=LIGHT, seed=0):
+    tracker = Tracker(config, seed=seed)
+    tracker.init(clip[0], clip.first_box)
+    return tracker
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_every_preset_follows_an_easy_target(clip, name, seed):
+    overlaps = [e.box.iou(clip.truth[i].box) for i, e in enumerate(follow(started(clip, name, seed), clip, 59), 1)]
+    assert np.mean(np.array(overlaps) > 0.5) >= 0.95
+
+
+def test_same_seed_same_boxes_other_seed_other_boxes(clip, seed):
+    first, again, other = (follow(started(clip, seed=s), clip) for s in (seed, seed, seed + 1))
+    assert first == again
+    assert [e.box for e in first] != [e.box for e in other]
+
+
+def test_the_process_that_compiles_gives_the_boxes_of_those_that_find_code_compiled(tmp_path):
+    """To the last bit: what is built into its caller may be rounded otherwise, as grey values and peaks once were."""
+    script = (
+        "import metrack\n"
+        "from metrack.synth import builtin_clip\n"
+        "clip = builtin_clip()\n"
+        "for preset in ('default', 'fast', 'paper'):\n"
+        "    tracker = metrack.Tracker(preset)\n"
+        "    tracker.init(clip[0], clip.first_box)\n"
+        "    for index in range(1, 30):\n"
+        "        estimate = tracker.update(clip[index])\n"
+        "        print(estimate.box, estimate.info.evidence, estimate.info.theta_f.tolist())\n"
+    )
+    command, place = [sys.executable, "-c", script], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    cold, warm = (subprocess.run(command, env=place, check=True, capture_output=True).stdout for _ in range(2))
+    assert len(cold) > 1000
+    assert cold == warm
+
+
+def test_results_do_not_depend_on_the_number_of_blas_threads(tmp_path):
+    script = (
+        "import numpy as np, sys, metrack\n"
+        "from metrack.synth import builtin_clip\n"
+        "clip = builtin_clip(frames=60, occlusion=False, departure=False)\n"
+        "tracker = metrack.Tracker('paper')\n"
+        "tracker.init(clip[0], clip.first_box)\n"
+        "np.save(sys.argv[1], [tracker.update(clip[i]).box.to_xywh() for i in range(1, 60)])\n"
+    )
+    boxes = []
+    for threads in ("1", "2"):
+        path = tmp_path / f"{threads}.npy"
+        environment = {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads, "PATH": ""}
+        subprocess.run([sys.executable, "-c", script, path], env=environment, check=True)
+        boxes.append(np.load(path))
+    np.testing.assert_allclose(boxes[0], boxes[1], atol=1e-3)
+
+
+def test_saved_while_the_target_is_hidden_it_goes_on_alike(clip, tmp_path):
+    tracker = started(clip, LIGHT.replace({"memory.learn_when": "tracking"}))
+    follow(tracker, clip, 20)
+    blank = np.zeros_like(clip[0])
+    tracker.update(blank)
+    tracker.save(tmp_path / "hidden.npz")
+    again = Tracker.load(tmp_path / "hidden.npz")
+    for image in (blank, blank, clip[23], clip[24]):
+        assert tracker.update(image) == again.update(image)
+
+
+@pytest.mark.parametrize("sampling", ["time-weighted", "uniform", "with-replacement", "everything"])
+def test_saved_and_loaded_goes_on_as_if_never_stopped(clip, tmp_path, sampling):
+    config = LIGHT.replace({"memory.sampling": sampling})
+    tracker = started(clip, config)
+    follow(tracker, clip, 12)
+    tracker.save(tmp_path / "half-way.npz")
+    straight = follow(tracker, clip, 12, start=13)
+    resumed = follow(Tracker.load(tmp_path / "half-way.npz"), clip, 12, start=13)
+    assert straight == resumed
+    for one, two in zip(straight, resumed, strict=True):
+        np.testing.assert_array_equal(one.info.weights, two.info.weights)
+
+
+def test_a_saved_tracker_holds_no_pickle(clip, tmp_path):
+    started(clip).save(tmp_path / "tracker.npz")
+    with np.load(tmp_path / "tracker.npz", allow_pickle=False) as stored:
+        assert all(stored[name].dtype != object for name in stored.files)
+    assert [p.name for p in tmp_path.iterdir()] == ["tracker.npz"]
+
+
+@pytest.mark.parametrize("meta", [b"[1]", b"{}", b'{"format": 1}', b'{"format": 99}'])
+def test_loading_an_archive_of_something_else_says_so(tmp_path, meta):
+    np.savez(tmp_path / "x.npz", meta=np.frombuffer(meta, np.uint8))
+    with pytest.raises(ValueError, match="saved"):
+        Tracker.load(tmp_path / "x.npz")
+    np.save(tmp_path / "y.npy", np.zeros(3))
+    with pytest.raises(ValueError, match="saved tracker"):
+        Tracker.load(tmp_path / "y.npy")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a tracker", None])
+def test_loading_something_else_says_so(tmp_path, content):
+    path = tmp_path / "x.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ValueError, match="saved tracker"):
+        Tracker.load(path)
+
+
+def test_a_file_without_a_setting_is_refused(clip, tmp_path):
+    """What is the default today need not be what the tracker was saved with."""
+    meta, arrays = started(clip)._state()
+    del meta["config"]["motion.cell"]
+    write_state(tmp_path / "old.npz", meta, arrays)
+    with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz lacks 'motion\.cell'"):
+        Tracker.load(tmp_path / "old.npz")
+
+
+def test_init_again_starts_afresh(clip):
+    used = started(clip)
+    follow(used, clip, 8)
+    used.init(clip[0], clip.first_box)
+    assert follow(used, clip, 5) == follow(started(clip), clip, 5)
+
+
+def test_grey_and_colour_frames_of_the_same_grey_give_the_same_boxes(clip):
+    grey = [clip[i].mean(axis=2).astype(np.uint8) for i in range(8)]
+    one, three = Tracker(LIGHT), Tracker(LIGHT)
+    one.init(grey[0], clip.first_box)
+    three.init(np.repeat(grey[0][:, :, None], 3, axis=2), clip.first_box)
+    for image in grey[1:]:
+        a, b = one.update(image), three.update(np.repeat(image[:, :, None], 3, axis=2))
+        np.testing.assert_allclose(a.box.to_xywh(), b.box.to_xywh(), atol=1e-2)
+
+
+@pytest.mark.parametrize("layout", ["fortran", "slice", "read-only"])
+def test_frames_of_any_memory_layout(clip, layout):
+    def arranged(image):
+        if layout == "fortran":
+            return np.asfortranarray(image)
+        if layout == "slice":
+            return np.repeat(image, 2, axis=1)[:, ::2]
+        image = image.copy()
+        image.flags.writeable = False
+        return image
+
+    plain, other = started(clip), Tracker(LIGHT)
+    other.init(arranged(clip[0]), clip.first_box)
+    for i in range(1, 6):
+        assert plain.update(clip[i]).box == other.update(arranged(clip[i])).box
+
+
+def test_frames_are_never_changed(clip):
+    images = [clip[i].copy() for i in range(4)]
+    kept = [image.copy() for image in images]
+    tracker = Tracker(LIGHT)
+    tracker.init(images[0], clip.first_box)
+    for image in images[1:]:
+        tracker.update(image)
+    np.testing.assert_array_equal(images, kept)
+
+
+def assert_sane(estimate, shape):
+    x, y, w, h = estimate.box.to_xywh()
+    assert np.isfinite([x, y, w, h, estimate.score]).all()
+    assert 0 <= estimate.score <= 1
+    assert w > 0
+    assert h > 0
+    assert estimate.state in ("tracking", "occluded", "lost")
+    assert -w <= x <= shape[1]
+    assert -h <= y <= shape[0]
+    assert np.isfinite(estimate.info.theta_f).all()
+    assert np.isfinite(estimate.info.theta_b).all()
+    np.testing.assert_allclose(estimate.info.weights.sum(), 1)
+
+
+@pytest.mark.parametrize("what", ["black", "white", "noise", "checkerboard"])
+def test_a_target_that_vanishes_is_never_an_exception(clip, what, seed):
+    shape = clip[0].shape
+    blank = {
+        "black": np.zeros(shape, np.uint8),
+        "white": np.full(shape, 255, np.uint8),
+        "noise": np.random.default_rng(seed).integers(0, 256, shape, np.uint8),
+        "checkerboard": np.tile(np.indices(shape[:2]).sum(axis=0)[:, :, None] % 2 * 255, (1, 1, 3)).astype("u1"),
+    }[what]
+    tracker = started(clip, "paper", seed)
+    for _ in range(30):
+        assert_sane(tracker.update(blank), shape)
+    assert_sane(tracker.update(clip[1]), shape)
+
+
+def test_starting_on_nothing_at_all(seed):
+    blank = np.zeros((80, 100), np.uint8)
+    tracker = Tracker("paper", seed=seed)
+    tracker.init(blank, (20, 20, 30, 20))
+    for _ in range(20):
+        assert_sane(tracker.update(blank), blank.shape)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [(-15, 10, 40, 30), (60, 50, 60, 60), (0, 0, 100, 80), (30, 20, 4, 4), (5, 5, 90, 4), (10, 2, 4, 75)],
+)
+def test_boxes_at_the_border_thin_and_tiny(box, seed):
+    images = np.random.default_rng(seed).integers(0, 256, (12, 80, 100), np.uint8)
+    tracker = Tracker(LIGHT, seed=seed)
+    tracker.init(images[0], box)
+    for image in images[1:]:
+        assert_sane(tracker.update(image), image.shape)
+
+
+EXTREME = {
+    "one particle": {"motion.particles": 1},
+    "two particles": {"motion.particles": 2, "motion.refined": 0.9},
+    "the paper's flat weights": {"motion.sharpness": 1.0, "motion.refined": 0.0},
+    "cells of no size to speak of": {"motion.cell": 5e-324},
+    "one cell for all": {"motion.cell": 100.0},
+    "no motion": {"motion.shift_std": 0.0, "motion.scale_std": 0.0},
+    "wild motion": {"motion.shift_std": 1000.0, "motion.scale_std": 1.0},
+    "one sample": {"memory.size": 1, "memory.positives": 1, "memory.negatives": 1},
+    "no ridge": {"representation.ridge": 0.0},
+    "huge ridge": {"representation.ridge": 1e6},
+    "unprojected, long steps": {
+        "metric.learning": "unprojected",
+        "metric.step_limit": 1e6,
+        "metric.margin": 1e3,
+    },
+    "no step": {"metric.step_limit": 0.0},
+    "tiny scales": {"representation.gamma_f": 1e-9, "representation.gamma_b": 1e-9},
+    "raw pixels": {"features.kind": "pixels"},
+    "both anchors": {"metric.anchors": "both"},
+    "rarely learned": {"metric.every": 5},
+    "ranked": {"metric.every": 0, "ranking.every": 1},
+    "both": {"ranking.every": 3, "ranking.solver": "linear", "ranking.boxes": 20},
+    "one box to rank": {"ranking.every": 1, "ranking.boxes": 1},
+    "boxes to rank all in one place": {"ranking.every": 1, "ranking.reach": 0.0, "ranking.scale_reach": 0.0},
+    "ranked, no step": {"ranking.every": 1, "ranking.step_limit": 0.0},
+    "ranked, long steps": {"ranking.every": 1, "ranking.step_limit": 1e6, "metric.learning": "unprojected"},
+    "nothing but wrong scales": {"memory.misscaled": 100},
+}
+
+
+def test_a_blank_frame_to_rank_boxes_on_does_no_harm(clip):
+    tracker = started(clip, LIGHT.replace({"metric.every": 0, "ranking.every": 1}))
+    for _ in range(3):
+        estimate = tracker.update(np.full_like(clip[0], 128))
+        assert_sane(estimate, clip[0].shape)
+    assert np.isfinite(tracker._appearance.space.metric).all()
+
+
+@pytest.mark.parametrize("changes", EXTREME.values(), ids=EXTREME.keys())
+def test_numbers_stay_finite_under_any_settings(clip, changes):
+    tracker = started(clip, LIGHT.replace(changes))
+    for estimate in follow(tracker, clip, 12):
+        assert_sane(estimate, clip[0].shape)
+
+
+def test_refining_particles_find_the_target_more_precisely(clip):
+    """With as many particles in all, over several seeds."""
+
+    def mean_overlap(refined):
+        config = LIGHT.replace({"motion.refined": refined, "metric.learning": "off"})  # whose changes would blur it
+        runs = [follow(started(clip, config, seed), clip, 30) for seed in range(5)]
+        return np.mean([e.box.iou(clip.truth[i].box) for run in runs for i, e in enumerate(run, 1)])
+
+    assert mean_overlap(0.5) > mean_overlap(0.0) + 0.02
+
+
+def looked_at(clip, changes, seed=0, frames=5):
+    """How many states are looked at in a frame, those that explore and those that refine, on average."""
+    tracker, looks = started(clip, LIGHT.replace(changes), seed), []
+
+    class Counting(Observer):
+        def observe(self, view, states):
+            looks.append(len(states))
+            return super().observe(view, states)
+
+    tracker._observer = Counting(tracker.config, tracker._bounds, tracker._appearance)
+    for estimate in follow(tracker, clip, frames):
+        assert len(estimate.info.particles) == len(estimate.info.theta_f) == tracker.config.motion.particles
+    return np.mean(np.reshape(looks, (frames, 2)), axis=0)
+
+
+def test_particles_that_share_a_cell_are_looked_at_once(clip, seed):
+    few = looked_at(clip, {"motion.particles": 200}, seed)
+    many = looked_at(clip, {"motion.particles": 6400}, seed)
+    assert few.sum() > 0.75 * 200
+    assert many.sum() < 0.55 * 6400
+
+
+def test_cells_are_large_only_for_particles_that_others_refine(clip, seed):
+    """Also where the share that refines is less than one particle."""
+    explorers, _ = looked_at(clip, {"motion.particles": 1000, "motion.refined": 0.5}, seed)
+    assert explorers < 0.9 * 500
+    for refined in (0.0, 0.0009):
+        alone, none = looked_at(clip, {"motion.particles": 1000, "motion.refined": refined}, seed)
+        assert none == 0
+        assert alone > 0.97 * 1000
+
+
+def test_without_cells_nothing_is_shared(clip, seed):
+    assert looked_at(clip, {"motion.particles": 1000}, seed).sum() < 950
+    assert looked_at(clip, {"motion.particles": 1000, "motion.cell": 0.0}, seed).sum() == 1000
+
+
+def test_whoever_shares_a_cell_has_the_place_and_the_scores_of_the_first(clip, seed):
+    tracker = started(clip, LIGHT, seed)
+    follow(tracker, clip, 10)
+    rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
+    states = np.column_stack([rng.normal(x, 3, 300), rng.normal(y, 3, 300), rng.normal(0, 0.02, 300)])
+    view = tracker._look(clip[11], tracker._bounds.to_boxes(states))
+    together = tracker._observer.observe_shared(view, states, coarse=True)
+    sides = np.array([3 / view.zoom, 3 / view.zoom, 2 * 0.3 / 32])
+    firsts = {}
+    expected = [firsts.setdefault(tuple(np.rint(state / sides)), state) for state in states]
+    assert len(firsts) < 250
+    np.testing.assert_array_equal(together.states, expected)
+    alone = tracker._observer.observe(view, together.states)
+    for name in ("theta_f", "theta_b", "strangeness", "scores"):
+        np.testing.assert_allclose(getattr(together, name), getattr(alone, name), rtol=1e-4, atol=1e-5)
+
+
+def test_default_holds_still_while_the_target_is_hidden(clip, seed):
+    config = LIGHT.replace({"memory.learn_when": "tracking"})
+    tracker = started(clip, config, seed)
+    follow(tracker, clip, 20)
+    before = tracker._appearance.to_arrays()
+    noise = np.random.default_rng(seed).integers(0, 256, clip[0].shape, np.uint8)
+    hidden = [tracker.update(noise) for _ in range(5)]
+    assert {e.state for e in hidden} == {"occluded"}
+    for name, array in tracker._appearance.to_arrays().items():
+        np.testing.assert_array_equal(array, before[name])
+    spreads = [e.info.particles[: config.motion.explorers, 0].std() for e in hidden]
+    assert spreads[-1] > 1.5 * spreads[0]
+    assert tracker.update(clip[21]).box.iou(clip.truth[21].box) > 0.5
+
+
+def test_long_unseen_the_cloud_stays_in_reach_and_the_target_at_its_size(clip):
+    tracker = started(clip, LIGHT.replace({"memory.learn_when": "tracking"}))
+    follow(tracker, clip, 20)
+    noise = np.random.default_rng(0).integers(0, 256, clip[0].shape, np.uint8)
+    hidden = [tracker.update(noise) for _ in range(80)]
+    assert hidden[-1].state == "lost"
+    sizes = np.sqrt(np.prod(hidden[-1].info.particles[:, 2:], axis=1))
+    np.testing.assert_allclose(sizes.mean(), np.sqrt(clip.truth[20].box.area), rtol=0.25)
+    assert hidden[-1].info.steps_taken == 0
+    spread = hidden[-1].info.particles[: LIGHT.motion.explorers, :2].std(axis=0)
+    assert (spread < 8 * LIGHT.motion.shift_std * sizes.mean() / LIGHT.features.base_size).all()
+
+
+def test_the_info_counts_the_steps_of_its_own_frame(clip):
+    tracker = started(clip, LIGHT.replace({"metric.every": 4, "metric.margin": 100.0}))  # no triplet satisfies that
+    taken = [e.info.steps_taken for e in follow(tracker, clip, 8)]
+    assert [n > 0 for n in taken] == [(frame % 4 == 0) for frame in range(1, 9)]
+
+
+def test_update_before_init_is_refused(clip):
+    with pytest.raises(ValueError, match=r"call init\(frame, box\) first"):
+        Tracker().update(clip[0])
+    with pytest.raises(ValueError, match=r"call init\(frame, box\) first"):
+        Tracker().save("nowhere.npz")
+
+
+def test_a_refused_frame_leaves_the_tracker_as_it_was(clip):
+    tracker, untouched = started(clip), started(clip)
+    for wrong in (clip[1][:-1], clip[1].astype(float), clip[1][:, :, 0], None):
+        with pytest.raises(ValueError, match="frame must"):
+            tracker.update(wrong)
+    with pytest.raises(ValueError, match="box must"):
+        tracker.init(clip[1], (0, 0, 0, 0))
+    assert tracker.update(clip[1]) == untouched.update(clip[1])
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, "7", None, True])
+def test_a_seed_must_be_a_whole_number(wrong):
+    with pytest.raises(ValueError, match="seed must be"):
+        Tracker(seed=wrong)
+
+
+def test_a_preset_must_be_known():
+    with pytest.raises(ValueError, match="did you mean 'paper'"):
+        Tracker("papr")
+    with pytest.raises(ValueError, match="preset must be a name or a TrackerConfig"):
+        Tracker(3)
+
+
+def test_memory_stays_bounded_over_a_long_stream(clip):
+    tracker = started(clip)
+    sizes = []
+    for i in range(400):
+        tracker.update(clip[i % 60])
+        if i in (100, 399):
+            sizes.append(sum(a.nbytes for a in tracker._appearance.to_arrays().values()))
+    assert sizes[1] <= sizes[0]
+
+
+def test_the_estimate_explains_itself(clip):
+    info = follow(started(clip), clip, 3)[-1].info
+    n = LIGHT.motion.particles
+    assert info.particles.shape == (n, 4)
+    assert info.weights.shape == info.theta_f.shape == info.theta_b.shape == (n,)
+    assert 1 <= info.effective_size <= n
+    assert {"look", "score", "estimate", "learn"} <= set(info.seconds)
+
+
+def test_public_names_are_exported_and_sorted():
+    assert metrack.__all__ == sorted(metrack.__all__, key=lambda name: (name.upper() != name, name))
+    assert all(hasattr(metrack, name) for name in metrack.__all__)
+    assert isinstance(metrack.PRESETS["paper"], TrackerConfig)
+    assert Box(0, 0, 1, 1).area == 1
+
+
+def test_a_target_that_jumps_is_still_learned_from_all_around_it(clip, monkeypatch):
+    tracker = started(clip, LIGHT.replace({"memory.negatives": 40}))
+    follow(tracker, clip, 10)
+    regions = []
+    look = tracker._extractor.look
+
+    def noting(frame, region, zoom):
+        regions.append(region)
+        return look(frame, region, zoom)
+
+    monkeypatch.setattr(tracker._extractor, "look", noting)
+    tracker.update(clip[11])
+    assert len(regions) == 1  # as a rule one look does for searching and learning
+    view = look(clip[11], regions[0], 1.0)
+    tracker._box = jumped = Box(tracker.box.x - 100, tracker.box.y + 60, tracker.box.w, tracker.box.h)
+    tracker._learn(clip[11], view)
+    assert len(regions) == 2
+    reach = tracker.config.memory.negative_outer
+    assert jumped.grow(jumped.w * reach, jumped.h * reach).contains(regions[1])
+    assert regions[1].contains(jumped)
+
+
+class TestScoringAnyBox:
+    def test_the_target_scores_best_and_nothing_changes(self, clip):
+        tracker, twin = started(clip), started(clip)
+        for each in (tracker, twin):
+            follow(each, clip, 20)
+        around = np.array([[dx, dy, 0, 0] for dx in (-15, 0, 15) for dy in (-15, 0, 15)])
+        scores = tracker.score(clip[20], tracker.box.to_xywh() + around)
+        assert scores.argmax() == 4
+        assert tracker.update(clip[21]) == twin.update(clip[21])
+
+    def test_without_metric_is_as_if_none_had_been_learned(self, clip):
+        boxes = np.array([clip.truth[20].box.grow(grow, grow).to_xywh() for grow in (-5.0, 0.0, 5.0)])
+        learned, plain = started(clip), started(clip, LIGHT.replace({"metric.learning": "off"}))
+        for each in (learned, plain):
+            follow(each, clip, 20)
+        on, off = learned.score(clip[20], boxes), learned.score(clip[20], boxes, metric=False)
+        assert np.abs(on - off).max() > 1e-3
+        as_if = plain.score(clip[20], boxes, metric=False)
+        np.testing.assert_allclose(plain.score(clip[20], boxes), as_if, rtol=1e-6)
+
+    def test_it_needs_a_target_and_a_frame_like_the_first(self, clip):
+        with pytest.raises(ValueError, match="score needs a target"):
+            Tracker(LIGHT).score(clip[0], np.ones((1, 4)))
+        with pytest.raises(ValueError, match="no box yet"):
+            Tracker(LIGHT).box  # noqa: B018
+        with pytest.raises(ValueError, match="frame"):
+            started(clip).score(clip[0][:-1], np.ones((1, 4)))
+
+
+@pytest.mark.parametrize("kind", ["l1", "omp"])
+def test_rival_representations_follow_an_easy_target_too(clip, kind, seed):
+    config = LIGHT.replace({"representation.kind": kind, "metric.learning": "off"})
+    estimates = follow(started(clip, config, seed), clip, 20)
+    overlaps = [estimate.box.iou(clip.truth[i].box) for i, estimate in enumerate(estimates, 1)]
+    assert np.mean(np.array(overlaps) > 0.5) >= 0.9
+
+
+def test_a_rival_representation_refuses_a_metric():
+    with pytest.raises(ValueError, match=r"representation\.kind 'l1' knows no metric and needs metric\.learning to be"):
+        LIGHT.replace({"representation.kind": "l1"})
+
+
+def test_loyalty_prefers_what_looks_like_the_first_frame(clip, seed):
+    plain = started(clip, LIGHT, seed)
+    follow(plain, clip, 10)
+    loyal = started(clip, LIGHT.replace({"representation.loyalty": 1.0}), seed)
+    loyal._observer = replace(loyal._observer, appearance=plain._appearance)
+    rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
+    states = np.column_stack([rng.normal(x, 9, 80), rng.normal(y, 9, 80), rng.normal(0, 0.2, 80)])
+    view = plain._look(clip[10], plain._bounds.to_boxes(states))
+    without, with_it = plain._observer.observe(view, states), loyal._observer.observe(view, states)
+    descriptors = view.describe(plain._bounds.to_boxes(states))
+    first = plain._appearance.first
+    nearest = [min(float(((one - known) ** 2).sum()) for known in first) for one in descriptors]  # the slow twin
+    np.testing.assert_allclose(with_it.strangeness, nearest, atol=1e-5)
+    expected = plain._observer.score(without.theta_f + nearest, without.theta_b, np.zeros(80))
+    np.testing.assert_allclose(with_it.scores, expected, rtol=1e-5)
+    np.testing.assert_array_equal(with_it.theta_f, without.theta_f)
+    assert with_it.strangeness[with_it.best] <= without.strangeness[without.best]
+
+
+def test_the_first_frame_is_never_forgotten(clip):
+    tracker = started(clip)
+    first = tracker._appearance.first.copy()
+    assert len(first) == TEMPLATES
+    follow(tracker, clip, 30)
+    np.testing.assert_array_equal(tracker._appearance.first, first)
+
+
+def test_the_first_frame_gives_many_samples_and_later_ones_few(clip, seed):
+    tracker = started(clip, PAPER, seed)
+    assert tracker._appearance.space.counts == [50, 50]
+    follow(tracker, clip, 10)
+    assert tracker._appearance.space.counts == [70, 70]
+
+
+def test_a_lost_target_is_searched_for_in_the_whole_frame(clip, seed):
+    config = LIGHT.replace({"memory.learn_when": "tracking", "search.candidates": 200, "search.kept": 10})
+    tracker = started(clip, config, seed)
+    follow(tracker, clip, 20)
+    noise = np.random.default_rng(seed).integers(0, 256, clip[0].shape, np.uint8)
+    hidden = [tracker.update(noise) for _ in range(60)]
+    assert hidden[-1].state == "lost"
+    assert len(hidden[-1].info.particles) == LIGHT.motion.particles  # those of the search replace some that refine
+    moved = np.roll(clip[20], (60, -150), axis=(0, 1))  # the whole picture: the target is where it never was
+    truth = clip.truth[20].box
+    found = [tracker.update(moved) for _ in range(10)]
+    overlaps = [e.box.iou(Box(truth.x - 150, truth.y + 60, truth.w, truth.h)) for e in found]
+    assert max(overlaps) > 0.5
+    assert found[-1].state == "tracking"
+
+
+def test_a_view_says_which_boxes_it_covers(clip):
+    view = started(clip)._extractor.look(clip[0], Box(50, 40, 100, 80), 1.0)
+    boxes = np.array([[50, 40, 100, 80], [49.9, 50, 20, 20], [60, 50, 20, 70.1], [60, 50, 20, 20.0]])
+    np.testing.assert_array_equal(view.covered(boxes), [True, False, False, True])
+    assert view.covers(boxes[[0, 3]])
+    assert not view.covers(boxes)
