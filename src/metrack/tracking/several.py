@@ -1,17 +1,17 @@
-"""Several targets over one frame.
+"""Several targets in one video.
 
-Every target has a tracker and a seed of its own; the first takes the seed itself, so that one target alone is followed
-exactly as :class:`Tracker` follows it. Three things make several targets more than a list of trackers:
+Every target has its own tracker and seed; the first takes the seed itself, so that one target alone is followed exactly
+as :class:`Tracker` follows it. Three rules make several targets more than a list of trackers:
 
-* Two targets are never seen in one place. Where two estimates overlap strongly, it is left to the target with the
-  better claim to it: the log odds of its looks, judged by its own first frame and memory, less the way from where it
-  was last seen, in squared steps. The other counts as hidden: it learns nothing and is looked for where it was last.
-  Targets that were in one place from the start, such as a face and its head, may stay so until they part.
-* Where there are many, they take turns: each is looked at fully and learned from in every ``ceil(n / AT_ONCE)``-th
-  frame. In between it is found too, but in brief: as large as it was, and nothing is learned.
+* Two targets are never at one place. Where two estimates overlap strongly, the target with the better claim keeps the
+  place: the log odds of its evidence, less its squared distance from where it was last visible, in steps. The other
+  one counts as hidden: it learns nothing and is looked for where it was last. Targets that were at one place from the
+  start, such as a face and its head, may stay so until they part.
+* Many targets take turns: each one is searched over scales and learned from in every ``ceil(n / AT_ONCE)``-th frame
+  only. In between it is found at the size it had.
 * With a gallery, each known target is at most one of those followed.
 
-Targets are worked on in parallel; what comes out does not depend on how many processors there are.
+Targets are processed in parallel; the results do not depend on the number of processors.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from metrack.identity import Gallery
 from metrack.threads import one_blas_thread
 from metrack.tracking.tracker import Sighting, Tracker
 
-COLLAPSED = 0.5  # overlap beyond which two estimates are one place
-PARTED = COLLAPSED / 2  # overlap below which two targets that began in one place have left it
+COLLAPSED = 0.5  # overlap above which two estimates are at one place
+PARTED = COLLAPSED / 2  # overlap below which two targets that began at one place have parted
 AT_ONCE = 2  # targets that take their turn in a frame
 KIND = "several targets"
 
@@ -77,7 +77,7 @@ class MultiTracker:
         self.config, self.seed = usual.config, usual.seed
         self.gallery = gallery
         self._trackers: dict[int, Tracker] = {}
-        self._apart: set[Pair] = set()  # that have been seen in two places
+        self._apart: set[Pair] = set()  # pairs that have been at two places
         self._numbers = 0  # given so far
         self._frame = 0
         self._shape: tuple[int, ...] | None = None
@@ -162,21 +162,21 @@ class MultiTracker:
         return displaced
 
     def _send_elsewhere(self, frame: Frame, seen: dict[int, Sighting], hidden: Collection[int]) -> None:
-        """Let targets without a claim guess at the best place that is not taken."""
+        """Give displaced targets the best place that is not taken."""
         kept = [number for number in seen if number not in hidden]
         for number in sorted(hidden):
             taken = [seen[other].box.to_xywh() for other in kept if _pair(number, other) in self._apart]
             seen[number] = self._trackers[number].look_elsewhere(frame, seen[number], np.array(taken), COLLAPSED)
 
     def _part(self, estimates: Mapping[int, Estimate]) -> None:
-        """Take note of targets that are seen in two places by now."""
+        """Note the pairs of targets that are at two places by now."""
         tracked = [number for number, each in estimates.items() if each.state == TRACKING]
         for pair in set(combinations(tracked, 2)) - self._apart:
             if estimates[pair[0]].box.iou(estimates[pair[1]].box) < PARTED:
                 self._apart.add(pair)
 
     def _named(self, estimates: dict[int, Estimate]) -> dict[int, Estimate]:
-        """Let every known target be one of those followed at most; one that is hidden keeps its name."""
+        """Assign every known target to at most one of those followed; a hidden one keeps its name."""
         judges = {number: tracker.identifier for number, tracker in self._trackers.items()}
         means = {number: each.means for number, each in judges.items() if each is not None and each.means is not None}
         if self.gallery is None or len(means) < 2:
