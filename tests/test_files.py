@@ -8,7 +8,7 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 
-from metrack.files import read_state, replace_json, replace_text, replacing, write_state
+from metrack.files import read_state, replace_text, replacing, write_json, write_state
 
 
 def names(folder):
@@ -49,10 +49,10 @@ def test_the_old_file_is_there_until_the_end_of_the_block(tmp_path):
 
 def test_json_is_strict(tmp_path):
     path = tmp_path / "a.json"
-    replace_json(path, {"x": 1.5})
+    write_json(path, {"x": 1.5})
     assert json.loads(path.read_text()) == {"x": 1.5}
     with pytest.raises(ValueError, match="JSON"):
-        replace_json(path, {"x": float("nan")})
+        write_json(path, {"x": float("nan")})
     assert json.loads(path.read_text()) == {"x": 1.5}
 
 

@@ -44,7 +44,7 @@ def replace_text(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8", newline="\n")
 
 
-def replace_json(path: Path, values: Mapping[str, Any]) -> None:
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
     """Write a JSON file in one step; NaN and infinity, which are not JSON, raise ValueError."""
     replace_text(path, json.dumps(values, indent=2, allow_nan=False) + "\n")
 
@@ -72,9 +72,9 @@ def read_state(
         raise ValueError(f"path must name a saved tracker, but there is no file {path}") from None
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile):
         raise ValueError(f"path must name a saved tracker, but {path} is not one") from None
-    return (
-        _migrated(path, meta, arrays, range(found, version), migrations or {}) if found != version else (meta, arrays)
-    )
+    if found == version:
+        return meta, arrays
+    return _migrated(path, meta, arrays, range(found, version), migrations or {})
 
 
 def _migrated(
