@@ -35,7 +35,7 @@ class Info:
     """How an estimate came about, for the curious; the axis of N runs over particles."""
 
     particles: Floats
-    """Boxes ``(N, 4)`` of the candidates; those that were looked at as one (``motion.cell``) are the same."""
+    """Boxes ``(N, 4)`` of the candidates."""
     weights: NDArray[np.float64]
     """Posterior weights ``(N,)``, summing to one."""
     theta_f: NDArray[np.float32]

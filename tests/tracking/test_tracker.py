@@ -14,7 +14,6 @@ from metrack.config import PAPER, PRESETS, preset
 from metrack.files import write_state
 from metrack.synth import builtin_clip
 from metrack.tracking.appearance import TEMPLATES
-from metrack.tracking.observer import Observer
 
 LIGHT = preset("paper").replace(
     {"motion.particles": 60, "memory.size": 40, "metric.triplets": 60}
@@ -139,9 +138,9 @@ def test_loading_something_else_says_so(tmp_path, content):
 def test_a_file_without_a_setting_is_refused(clip, tmp_path):
     """What is the default today need not be what the tracker was saved with."""
     meta, arrays = started(clip)._state()
-    del meta["config"]["motion.cell"]
+    del meta["config"]["motion.sharpness"]
     write_state(tmp_path / "old.npz", meta, arrays)
-    with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz lacks 'motion\.cell'"):
+    with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz lacks 'motion\.sharpness'"):
         Tracker.load(tmp_path / "old.npz")
 
 
@@ -242,8 +241,6 @@ EXTREME = {
     "one particle": {"motion.particles": 1},
     "two particles": {"motion.particles": 2, "motion.refined": 0.9},
     "the paper's flat weights": {"motion.sharpness": 1.0, "motion.refined": 0.0},
-    "cells of no size to speak of": {"motion.cell": 5e-324},
-    "one cell for all": {"motion.cell": 100.0},
     "no motion": {"motion.shift_std": 0.0, "motion.scale_std": 0.0},
     "wild motion": {"motion.shift_std": 1000.0, "motion.scale_std": 1.0},
     "one sample": {"memory.size": 1, "memory.positives": 1, "memory.negatives": 1},
@@ -293,60 +290,6 @@ def test_refining_particles_find_the_target_more_precisely(clip):
         return np.mean([e.box.iou(clip.truth[i].box) for run in runs for i, e in enumerate(run, 1)])
 
     assert mean_overlap(0.5) > mean_overlap(0.0) + 0.02
-
-
-def looked_at(clip, changes, seed=0, frames=5):
-    """How many states are looked at in a frame, those that explore and those that refine, on average."""
-    tracker, looks = started(clip, LIGHT.replace(changes), seed), []
-
-    class Counting(Observer):
-        def observe(self, view, states):
-            looks.append(len(states))
-            return super().observe(view, states)
-
-    tracker._observer = Counting(tracker.config, tracker._bounds, tracker._appearance)
-    for estimate in follow(tracker, clip, frames):
-        assert len(estimate.info.particles) == len(estimate.info.theta_f) == tracker.config.motion.particles
-    return np.mean(np.reshape(looks, (frames, 2)), axis=0)
-
-
-def test_particles_that_share_a_cell_are_looked_at_once(clip, seed):
-    few = looked_at(clip, {"motion.particles": 200}, seed)
-    many = looked_at(clip, {"motion.particles": 6400}, seed)
-    assert few.sum() > 0.75 * 200
-    assert many.sum() < 0.55 * 6400
-
-
-def test_cells_are_large_only_for_particles_that_others_refine(clip, seed):
-    """Also where the share that refines is less than one particle."""
-    explorers, _ = looked_at(clip, {"motion.particles": 1000, "motion.refined": 0.5}, seed)
-    assert explorers < 0.9 * 500
-    for refined in (0.0, 0.0009):
-        alone, none = looked_at(clip, {"motion.particles": 1000, "motion.refined": refined}, seed)
-        assert none == 0
-        assert alone > 0.97 * 1000
-
-
-def test_without_cells_nothing_is_shared(clip, seed):
-    assert looked_at(clip, {"motion.particles": 1000}, seed).sum() < 950
-    assert looked_at(clip, {"motion.particles": 1000, "motion.cell": 0.0}, seed).sum() == 1000
-
-
-def test_whoever_shares_a_cell_has_the_place_and_the_scores_of_the_first(clip, seed):
-    tracker = started(clip, LIGHT, seed)
-    follow(tracker, clip, 10)
-    rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
-    states = np.column_stack([rng.normal(x, 3, 300), rng.normal(y, 3, 300), rng.normal(0, 0.02, 300)])
-    view = tracker._look(clip[11], tracker._bounds.to_boxes(states))
-    together = tracker._observer.observe_shared(view, states, coarse=True)
-    sides = np.array([3 / view.zoom, 3 / view.zoom, 2 * 0.3 / 32])
-    firsts = {}
-    expected = [firsts.setdefault(tuple(np.rint(state / sides)), state) for state in states]
-    assert len(firsts) < 250
-    np.testing.assert_array_equal(together.states, expected)
-    alone = tracker._observer.observe(view, together.states)
-    for name in ("theta_f", "theta_b", "strangeness", "scores"):
-        np.testing.assert_allclose(getattr(together, name), getattr(alone, name), rtol=1e-4, atol=1e-5)
 
 
 def test_default_holds_still_while_the_target_is_hidden(clip, seed):

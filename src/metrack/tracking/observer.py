@@ -12,7 +12,6 @@ from metrack.config import TrackerConfig
 from metrack.features.extractor import View
 from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States
-from metrack.motion.sharing import COARSE, fine_cell, share
 from metrack.representation.metric_weighted import score
 from metrack.tracking.appearance import Appearance
 
@@ -32,15 +31,6 @@ class Observer:
         theta_f, theta_b = self.appearance.energies(descriptors)
         strangeness = self.appearance.strangeness(descriptors)
         return Cloud(states, boxes, theta_f, theta_b, strangeness, self.score(theta_f, theta_b, strangeness))
-
-    def observe_shared(self, view: View, states: States, *, coarse: bool) -> Cloud:
-        """Look at one state of each cell, coarse or fine; the others are moved to it and score the same."""
-        side = self.config.motion.cell
-        if side == 0:
-            return self.observe(view, states)
-        cell = fine_cell(side, view.zoom, self.config.features.base_size)
-        chosen, stand_in = share(states, cell * COARSE if coarse else cell)
-        return self.observe(view, states[chosen])[stand_in]
 
     def score(self, theta_f: Floats, theta_b: Floats, strangeness: Floats) -> NDArray[np.float64]:
         """Score what was seen ``(N,)``, in [0, 1]."""

@@ -138,9 +138,8 @@ class Tracker:
         else:
             view = self._look(frame, self._bounds.to_boxes(explored))
         watch.lap("look")
-        to_be_refined = len(explored) < self.config.motion.particles
-        cloud = self._observer.observe_shared(view, explored, coarse=to_be_refined)
-        return cloud + self._observer.observe_shared(view, self._refine(cloud), coarse=False), view
+        cloud = self._observer.observe(view, explored)
+        return cloud + self._observer.observe(view, self._refine(cloud)), view
 
     def _verify(self, frame: Frame, box: Box, *, learning: bool = False) -> tuple[Cloud, View]:
         """Look at a box, which is the first of the particles, and at places just beside it, farther if to learn."""
