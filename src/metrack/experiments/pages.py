@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from metrack.draw.page import Column, Section, page, plots_html, table_html
-from metrack.draw.plots import to_svg
 from metrack.experiments.base import Cell, Experiment, Finding
 from metrack.experiments.table import MEAN
 from metrack.runs.results import replace_text
@@ -27,7 +26,7 @@ def finding_page(experiment: Experiment, finding: Finding) -> str:
     first, rest = split_means(finding.rows)
     sections = [Section("Result", _table(finding.columns, first, "Result") + _paragraphs(finding.notes))]
     if finding.figures:
-        sections.append(Section("Figures", plots_html([to_svg(figure) for figure in finding.figures])))
+        sections.append(Section("Figures", plots_html(finding.figures)))
     if rest:
         sections.append(Section("Every sequence", _table(finding.columns, rest, "Every sequence")))
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in FILES)
