@@ -13,7 +13,7 @@ from metrack.draw.shapes import Drawing, Line, Point, Text, length_of
 SMALL = 11  # size of text
 GRID, QUIET = 0.14, 0.75  # strengths
 TURN = 35  # degrees, where names of groups would cover each other
-TICKS_APART = 70  # pixels
+ACROSS, DOWN = 55, 36  # pixels between numbers, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def nice_ticks(low: float, high: float, count: int) -> list[float]:
     """
     rough = max(high - low, 1e-9) / max(count, 1)
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * times for times in (1, 2, 5, 10) if power * times >= rough * 0.999)
+    step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)
     return [round(k * step, 9) for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
@@ -78,9 +78,9 @@ def log_ticks(low: float, high: float) -> list[float]:
     return [tick for power in powers for each in times if low <= (tick := each * 10.0**power) <= high]
 
 
-def value_ticks(values: Range) -> list[tuple[float, str]]:
+def value_ticks(values: Range, height: float) -> list[tuple[float, str]]:
     """Return the numbers of the vertical axis with their texts."""
-    return _written(nice_ticks(*values, 4))
+    return _written(nice_ticks(*values, max(round(height / DOWN), 4)))
 
 
 def draw_grid(drawing: Drawing, axes: Axes) -> None:
@@ -88,7 +88,7 @@ def draw_grid(drawing: Drawing, axes: Axes) -> None:
     if not axes.axis.whole and not axes.axis.names:
         for tick, _ in _axis_ticks(axes):
             drawing.add(Line([(axes.x(tick), axes.top), (axes.x(tick), axes.bottom)], INK, strength=GRID))
-    for tick, text in value_ticks(axes.values):
+    for tick, text in value_ticks(axes.values, axes.height):
         y = axes.y(tick)
         drawing.add(Line([(axes.left, y), (axes.right, y)], INK, strength=GRID))
         drawing.add(Text(axes.left - 6, y + SMALL * 0.36, text, SMALL, "end", strength=QUIET))
@@ -106,12 +106,11 @@ def draw_axis(drawing: Drawing, axes: Axes, top: float) -> float:
             drawing.add(Line([(x, axes.bottom), (x, axes.bottom + 3)], INK, strength=0.4))
             drawing.add(Text(x, base, text, SMALL, "middle", strength=QUIET))
             last = x + half
-    if length_of(label, SMALL) > axes.left:  # no room beside the numbers
-        base += SMALL + 5
-        drawing.add(Text(axes.left + axes.width / 2, base, label, SMALL, "middle", strength=QUIET))
-    elif label:
+    if axes.axis.whole:  # short: it stands beside the numbers
         drawing.add(Text(axes.left - 14, base, label, SMALL, "end", strength=QUIET))
-    return base + 16
+        return base + 16
+    drawing.add(Text(axes.left + axes.width / 2, base + SMALL + 5, label, SMALL, "middle", strength=QUIET))
+    return base + SMALL + 21
 
 
 def _axis_ticks(axes: Axes) -> Iterator[tuple[float, str]]:
@@ -119,7 +118,7 @@ def _axis_ticks(axes: Axes) -> Iterator[tuple[float, str]]:
     if axis.log:
         yield from ((tick, f"{tick:g}") for tick in log_ticks(axis.low, axis.high))
         return
-    ticks = nice_ticks(axis.low, axis.high, max(int(axes.width / TICKS_APART), 2))
+    ticks = nice_ticks(axis.low, axis.high, max(int(axes.width / ACROSS), 2))
     yield from _written([tick for tick in ticks if not axis.whole or tick == round(tick)])
 
 

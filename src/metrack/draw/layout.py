@@ -68,7 +68,7 @@ def _draw_panel(drawing: Drawing, panel: Panel, left: float, top: float, width: 
     if panel.y_label:
         drawing.add(Text(left, top + 3, panel.y_label, SMALL, strength=QUIET))
         top += SMALL + 4
-    margin = max(LEFT, *(length_of(text, SMALL) + 10 for _, text in value_ticks(panel.y_range)))
+    margin = max(LEFT, *(length_of(text, SMALL) + 10 for _, text in value_ticks(panel.y_range, panel.height)))
     axes = Axes(left + margin, top, width - margin - RIGHT, panel.height, axis, panel.y_range)
     rows = note_rows(panel.notes, axes)
     axes = replace(axes, top=top + NOTE_ROW * (max(rows, default=-1) + 1))

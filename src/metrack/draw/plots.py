@@ -19,11 +19,12 @@ from metrack.draw.layout import draw_chart
 from metrack.draw.page import PLOT
 from metrack.draw.palette import INK, TEXT, WHITE, Look, heat_colours, looks_of, to_hex
 from metrack.draw.pictures import write_picture
-from metrack.draw.raster import to_image
+from metrack.draw.raster import SCALE, to_image
 from metrack.draw.shapes import Area
 from metrack.draw.svg import to_svg
 
 HEIGHT = 190.0  # pixels of a panel
+MARGIN = 12  # pixels around a chart in a file
 FRAME = "frame"
 NO_TRUTH = 0.18  # strength of grey spans
 
@@ -130,11 +131,13 @@ def save(chart: Chart, path: Path) -> None:
     """Write a chart on white as PNG or SVG, by the suffix of the path."""
     drawing = draw_chart(chart, PLOT)
     if path.suffix == ".png":
-        write_picture(path, to_image(drawing))
+        edge = MARGIN * SCALE
+        write_picture(path, np.pad(to_image(drawing), ((edge, edge), (edge, edge), (0, 0)), constant_values=255))
     elif path.suffix == ".svg":
-        ground, ink = Area(0, 0, drawing.width, drawing.height, to_hex(WHITE)), to_hex(TEXT)
-        text = to_svg(replace(drawing, shapes=[ground, *drawing.shapes]), chart.label)
-        path.write_text(text.replace("currentColor", ink), encoding="utf-8")
+        width, height = drawing.width + 2 * MARGIN, drawing.height + 2 * MARGIN
+        ground = Area(-MARGIN, -MARGIN, width, height, to_hex(WHITE))
+        text = to_svg(replace(drawing, shapes=[ground, *drawing.shapes]), chart.label, margin=MARGIN)
+        path.write_text(text.replace("currentColor", to_hex(TEXT)), encoding="utf-8")
     else:
         raise ValueError(f"path must end in .png or .svg, got {path.name!r}")
 

@@ -9,10 +9,11 @@ from metrack.draw.pictures import png_uri
 from metrack.draw.shapes import Area, Drawing, Line, Picture, Polygon, Shape, Text
 
 
-def to_svg(drawing: Drawing, label: str, style: str = "") -> str:
+def to_svg(drawing: Drawing, label: str, style: str = "", *, margin: float = 0) -> str:
     """Return a bare ``<svg>`` element as wide as its place; ``label`` describes it to those who cannot see it."""
+    corner, (wide, high) = _number(-margin), (_number(side + 2 * margin) for side in (drawing.width, drawing.height))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(drawing.width)} {_number(drawing.height)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{corner} {corner} {wide} {high}" '
         f'class="{escape(style)}" role="img" aria-label="{escape(label)}" font-family="system-ui, sans-serif">'
         + "".join(map(_element, drawing.shapes))
         + "</svg>"

@@ -45,7 +45,7 @@ def _curves(sequence: Sequence, runs: Mapping[str, list[Judged]], looks: Mapping
     highest = max((float(np.max(each, initial=0.0, where=~np.isnan(each))) for each in errors.values()), default=0.0)
     shown = [
         ("Centre error (CLE)", "pixels", errors, (0.0, max(1.05 * highest, 1.0))),
-        ("Overlap (VOR)", "overlap", overlaps, (0.0, 1.01)),
+        ("Overlap (VOR)", "overlap", overlaps, (0.0, 1.0)),
     ]
     return [
         _curve(sequence, starts, values, title, y_label, y_range, looks)

@@ -16,7 +16,7 @@ import numpy as np
 
 from metrack.draw.chart import Chart
 from metrack.draw.page import Cell, Column, Section, page, plots_html, table_html
-from metrack.draw.palette import INK, Look, looks_of
+from metrack.draw.palette import DASHED, INK, Look, looks_of
 from metrack.draw.plots import Series, bar_plot, line_plot, scatter_plot
 from metrack.evaluation import calibration, scores, tables
 from metrack.evaluation.by_frame import details_html
@@ -129,7 +129,7 @@ class Drawn:
             title=title,
             x_label=x_label,
             y_label="share of frames",
-            y_range=(0, 1.01),
+            y_range=(0, 1),
             looks={name: self.looks[label] for label, name in shown.items()},
         )
 
@@ -184,9 +184,9 @@ class Drawn:
             title="Reliability",
             x_label="score",
             y_label="share of boxes that are right",
-            y_range=(0, 1.01),
+            y_range=(0, 1),
             dots=scored,
-            looks={"as promised": Look(INK), **self.looks},
+            looks={"as promised": Look(INK, DASHED), **self.looks},
         )
         columns = [Column("Tracker"), Column("ECE", -1), Column("AUROC", 1), Column("Frames", 0, 0)]
         html = table_html(columns, rows, caption="How far scores can be believed", colours=self._dots(list(scored)))
