@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from PIL import Image as Pillow
 
 from metrack.arrays import Frame
 from metrack.draw.palette import Colour
+from metrack.files import replacing
 
 PICTURE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 QUALITY = 80  # of JPEG inside pages
@@ -54,12 +54,10 @@ def grid(tiles: Sequence[Frame], columns: int, gap: int = 0) -> Frame:
 
 def write_picture(path: Path, image: Frame) -> None:
     """Write a picture in one step, in the format that its suffix asks for."""
-    kind, part = PICTURE_FORMATS[path.suffix.lower()], path.with_name(path.name + ".part")
-    try:
-        part.write_bytes(encode(image, kind, **({"quality": 92, "subsampling": 0} if kind == "JPEG" else {})))
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    kind = PICTURE_FORMATS[path.suffix.lower()]
+    data = encode(image, kind, **({"quality": 92, "subsampling": 0} if kind == "JPEG" else {}))
+    with replacing(path) as part:
+        part.write_bytes(data)
 
 
 def jpeg_uri(image: Frame) -> str:

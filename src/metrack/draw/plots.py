@@ -22,6 +22,7 @@ from metrack.draw.pictures import write_picture
 from metrack.draw.raster import SCALE, to_image
 from metrack.draw.shapes import Area
 from metrack.draw.svg import to_svg
+from metrack.files import replace_text
 
 HEIGHT = 190.0  # pixels of a panel
 MARGIN = 12  # pixels around a chart in a file
@@ -137,7 +138,7 @@ def save(chart: Chart, path: Path) -> None:
         width, height = drawing.width + 2 * MARGIN, drawing.height + 2 * MARGIN
         ground = Area(-MARGIN, -MARGIN, width, height, to_hex(WHITE))
         text = to_svg(replace(drawing, shapes=[ground, *drawing.shapes]), chart.label, margin=MARGIN)
-        path.write_text(text.replace("currentColor", to_hex(TEXT)), encoding="utf-8")
+        replace_text(path, text.replace("currentColor", to_hex(TEXT)))
     else:
         raise ValueError(f"path must end in .png or .svg, got {path.name!r}")
 

@@ -11,7 +11,7 @@ from typing import Any
 from metrack.draw.page import Column, Section, page, plots_html, table_html
 from metrack.experiments.base import Cell, Experiment, Finding
 from metrack.experiments.table import MEAN
-from metrack.runs.results import replace_text
+from metrack.files import replace_text
 
 RECORD = "table.json"
 FILES = ("table.csv", RECORD, "table.tex")

@@ -14,7 +14,8 @@ from metrack.draw.plots import save
 from metrack.evaluation.tables import BOOKTABS, to_tabular
 from metrack.experiments.base import Experiment, Finding
 from metrack.experiments.pages import RECORD, finding_page, page_columns
-from metrack.runs.results import claim_folder, replace_text, write_json
+from metrack.files import replace_text, write_json
+from metrack.runs.results import claim_folder
 
 
 def write_finding(experiment: Experiment, finding: Finding, folder: Path) -> None:
