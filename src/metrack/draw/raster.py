@@ -85,6 +85,7 @@ def dashes(points: Sequence[Point], pattern: Dash) -> Iterator[list[Point]]:
         if begin >= along[-1]:
             return
         if place % 2 == 0:
-            at = np.array([begin, *along[(along > begin) & (along < end)], min(end, along[-1])])
+            last = min(end, along[-1])
+            at = np.array([begin, *along[(along > begin) & (along < last)], last])
             yield list(zip(np.interp(at, along, path[:, 0]), np.interp(at, along, path[:, 1]), strict=True))
         begin = end
