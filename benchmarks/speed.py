@@ -24,6 +24,7 @@ from time import perf_counter
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+from metrack.rivals.peers import CONTRIB, PEERS, PeerTracker
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -34,7 +35,6 @@ from metrack.arrays import Floats, Frame
 from metrack.config import preset
 from metrack.evaluation.sequences import Sequence
 from metrack.frames import VideoWriter
-from metrack.rivals.peers import CONTRIB, PEERS, PeerTracker
 from metrack.synth import builtin_clip
 
 console = Console()

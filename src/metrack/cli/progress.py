@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from metrack.evaluation.judged import Comparison
-    from metrack.evaluation.run import Advance
+    from metrack.evaluation.comparison import Comparison
+    from metrack.evaluation.evaluate import RunProgress
 
 SECONDS_BETWEEN_LINES = 10.0  # where the output is not a terminal
 
@@ -30,7 +30,7 @@ class Steps:
         """Tell what is being done where nothing can be counted."""
         self._show(what, 0, None, "")
 
-    def advance(self, advance: Advance, step: str = "evaluating") -> None:
+    def advance(self, advance: RunProgress, step: str = "evaluating") -> None:
         """Tell how many runs are finished, and what is left."""
         left = "" if advance.left is None else f", {_duration(advance.left)} left"
         detail = f"{advance.done} of {advance.total} runs{left}  {escape(advance.what)}"

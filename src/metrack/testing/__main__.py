@@ -16,7 +16,9 @@ from metrack.testing import imports, sizes
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check one of the rules; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m metrack.testing", description="Check the rules of the source tree.")
+    parser = argparse.ArgumentParser(
+        prog="python -m metrack.testing", description="Check the rules of the source tree."
+    )
     parser.add_argument("rule", choices=("imports", "sizes"))
     parser.add_argument("folders", nargs="*", type=Path, help="more folders whose sizes are checked")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Arrays that took time to make, kept in a file, so that an experiment taken up again does not make them again."""
+"""Arrays kept in a file, so that an experiment that is continued does not compute them again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metrack.files import replacing
 Arrays = Mapping[str, NDArray[np.float64]]
 
 
-def kept(path: Path, make: Callable[[], Arrays]) -> dict[str, NDArray[np.float64]]:
+def cached_arrays(path: Path, make: Callable[[], Arrays]) -> dict[str, NDArray[np.float64]]:
     """Return the arrays of an ``.npz`` file; where it is missing or not whole, make and write them in one step."""
     try:
         with np.load(io.BytesIO(path.read_bytes())) as known:
