@@ -243,8 +243,6 @@ EXTREME = {
     "one particle": {"motion.particles": 1},
     "two particles": {"motion.particles": 2, "motion.refined": 0.9},
     "the paper's flat weights": {"motion.sharpness": 1.0, "motion.refined": 0.0},
-    "cells of no size to speak of": {"motion.cell": 5e-324},
-    "one cell for all": {"motion.cell": 100.0},
     "no motion": {"motion.shift_std": 0.0, "motion.scale_std": 0.0},
     "wild motion": {"motion.shift_std": 1000.0, "motion.scale_std": 1.0},
     "one sample": {"memory.size": 1, "memory.positives": 1, "memory.negatives": 1},
