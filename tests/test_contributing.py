@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from support.browsing import browser, needed
-from support.studio import paint, studio
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "contributing.md").read_text()
@@ -63,6 +62,8 @@ def test_new_files_are_new():
 
 
 def test_the_panel_of_the_example_shows(tmp_path):
+    from support.studio import paint, studio
+
     example = "Add a panel to the studio"
     (module,), (diff,) = blocks(example, "js"), blocks(example, "diff")
     path = diff.split("\n")[0].removeprefix("# ")
