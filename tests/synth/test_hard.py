@@ -96,7 +96,7 @@ def test_visible_counts_what_hides_the_target(clips):
 
 
 def test_pictures_can_be_sliced_and_pickled():
-    pictures = HardPictures("small", 8, 2, 0, 8)
+    pictures = HardPictures("small", 8, 2, stop=8)
     frames = list(pictures)
     np.testing.assert_array_equal(list(pictures.part(2, 6).part(1)), frames[3:6])
     sent = pickle.loads(pickle.dumps(pictures.part(5)))

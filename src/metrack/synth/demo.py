@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image as Pillow
 
 from metrack.arrays import Frame
 from metrack.box import iou
 from metrack.draw.marks import Mark, draw, text_size, write_text
+from metrack.draw.palette import WHITE
+from metrack.draw.pictures import grid, write_picture
 from metrack.files import replace_text
 from metrack.frames import VideoWriter
 from metrack.frames.formats import Record, read_jsonl
@@ -22,7 +23,6 @@ from metrack.runs.results import TRAJECTORY, check_folder, claim_folder
 from metrack.synth.balloon import builtin_clip
 from metrack.synth.clip import Clip
 
-WHITE = (255, 255, 255)
 COLUMNS, ROWS, GAP = 4, 2, 6  # of the contact sheet; the gap is in pixels
 
 
@@ -58,7 +58,7 @@ def run_demo(
     paint_clip(clip, out, watch)
     summary = follow(job, out, watch=watch, halt=halt)
     records = read_jsonl(out / TRAJECTORY)
-    Pillow.fromarray(contact_sheet(clip, records)).save(out / "contact.png")
+    write_picture(out / "contact.png", contact_sheet(clip, records))
     write_page(out)
     return summary, judge(clip, records)
 
@@ -88,16 +88,8 @@ def judge(clip: Clip, records: Sequence[Record]) -> Verdict:
 def contact_sheet(clip: Clip, records: Sequence[Record]) -> Frame:
     """Tile frames of the whole clip: ground truth thin and white, estimate bold."""
     chosen = np.linspace(0, len(records) - 1, COLUMNS * ROWS).round().astype(int)
-    tiles = [_tile(clip, records[index]) for index in chosen]
-    height, width = tiles[0].shape[:2]
-    size = (ROWS * (height + GAP) + GAP, COLUMNS * (width + GAP) + GAP, 3)
-    sheet = np.full(size, 255, np.uint8)
-    for place, tile in enumerate(tiles):
-        top, left = (
-            GAP + step * (side + GAP) for step, side in zip(divmod(place, COLUMNS), (height, width), strict=True)
-        )
-        sheet[top : top + height, left : left + width] = tile
-    return sheet
+    sheet = grid([_tile(clip, records[index]) for index in chosen], COLUMNS, GAP)
+    return np.pad(sheet, ((GAP, GAP), (GAP, GAP), (0, 0)), constant_values=255)
 
 
 def _tile(clip: Clip, record: Record) -> Frame:
