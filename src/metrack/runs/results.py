@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self, TextIO
 
+from metrack.files import replace_text, write_json
 from metrack.frames.formats import CSV_HEADER, FORMATS, Record, read_jsonl, to_csv_line, to_json_line, to_otb_line
 from metrack.identity import Gallery
 from metrack.runs.events import Witness
@@ -52,18 +53,6 @@ def claim_folder(path: Path, status: str = "running") -> None:
 def write_summary(folder: Path, values: Mapping[str, Any]) -> None:
     """Replace ``summary.json`` in one step."""
     write_json(folder / SUMMARY, {"program": "metrack", **values})
-
-
-def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    """Write a JSON file so that readers see the old one or the new one, never half of it."""
-    replace_text(path, json.dumps(values, indent=2, allow_nan=False) + "\n")
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Replace a text file in one step."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(part, path)
 
 
 class ResultFolder:

@@ -14,7 +14,7 @@ from metrack.frames.formats import Record
 from metrack.identity import Gallery
 from metrack.runs.job import Job, record_of
 from metrack.tracking.appearance import Appearance
-from metrack.tracking.several import seed_of
+from metrack.tracking.several import target_seed
 from metrack.tracking.tracker import Tracker
 
 
@@ -51,7 +51,7 @@ class Track:
     def corrected(self, job: Job, gallery: Gallery | None, frame: VideoFrame, box: Box) -> Track:
         """Return the track as it was up to a frame, and begun anew there with another box."""
         before = [record for record in self.records if record.frame < frame.index]
-        tracker = Tracker(job.config(), seed=seed_of(job.seed, self.target), gallery=gallery)
+        tracker = Tracker(job.config(), seed=target_seed(job.seed, self.target), gallery=gallery)
         tracker.init(frame.image, box)
         track = Track(self.target, tracker, before)
         track.began(frame, box)
@@ -65,7 +65,7 @@ class Track:
     @property
     def appearance(self) -> Appearance:
         """What the tracker remembers; for looking only."""
-        return self.tracker._appearance
+        return self.tracker.appearance
 
     def _note(self, frame: int) -> None:
         """Note the origin of samples that entered the memory with this frame, if any did."""
@@ -73,7 +73,7 @@ class Track:
         if entered is None or entered is self._seen:
             return
         self._seen = entered
-        for kept, boxes, (slots, sources) in zip(self.kept, self.tracker.taught, entered, strict=True):
+        for kept, boxes, (slots, sources) in zip(self.kept, self.tracker.sampled, entered, strict=True):
             kept |= _samples(frame, boxes, slots, sources)
 
 

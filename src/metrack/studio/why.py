@@ -74,7 +74,7 @@ def _numbers(track: Track) -> dict[str, Any]:
     info = track.info
     if info is None:
         return {"theta": None}
-    best = int(np.argmax(info.weights))
+    best = info.chosen
     energy = track.tracker.config.features.energy
     return {
         "theta": {
