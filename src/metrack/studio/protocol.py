@@ -9,6 +9,7 @@ four bytes, that text, and a JPEG file.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -29,7 +30,6 @@ from metrack.studio.shot import NARROWEST, WIDEST, Picture
 
 MOST_TARGETS = 8  # in one run: as many as there are colours, and as the timeline has room for
 PUT_AWAY = 4005  # code with which the connection of a page is closed when its run is no longer in memory
-OPTIONAL = ("identity", "distances", "verdict")  # fields of records that not every run has
 
 # Colours of states and, as lines, of targets, readable on a light and on a dark page.
 STATE_COLOURS = {
@@ -91,7 +91,10 @@ def about() -> dict[str, Any]:
 
 
 def series(frames: Sequence[Sequence[Record]]) -> list[dict[str, list[Any]]]:
-    """Return the records of frames as columns per target; a field that no record has is left out."""
+    """Return the records of frames as columns per target; one that would be empty is left out.
+
+    ``rule``, ``value`` and ``limit`` are what the state was decided by, where the records say so.
+    """
     return [_columns(records) for records in zip(*frames, strict=True)]
 
 
@@ -125,11 +128,20 @@ def _columns(records: Sequence[Record]) -> dict[str, list[Any]]:
         "score": [round(record.score, 4) for record in records],
         "state": [record.state for record in records],
     }
-    for name in OPTIONAL:
-        values = [getattr(record, name, None) for record in records]
-        if any(value is not None for value in values):
-            columns[name] = values
-    return columns
+    verdicts = [getattr(record, "verdict", None) for record in records]
+    optional = {
+        "identity": [record.identity for record in records],
+        "distances": [record.distances for record in records],
+        **{name: [_brief(getattr(each, name, None)) for each in verdicts] for name in ("rule", "value", "limit")},
+    }
+    return columns | {name: values for name, values in optional.items() if any(each is not None for each in values)}
+
+
+def _brief(value: Any) -> Any:
+    """Round a number; JSON has none that is not finite."""
+    if not isinstance(value, float):
+        return value
+    return round(value, 4) if math.isfinite(value) else None
 
 
 def _hex(colour: Colour) -> str:
