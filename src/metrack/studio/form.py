@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from metrack.config import PRESETS, TrackerConfig
+from metrack.config import PRESETS, TrackerConfig, kind_of
 
 
 def form() -> dict[str, Any]:
@@ -16,5 +16,8 @@ def form() -> dict[str, Any]:
 
 
 def _setting(name: str, each: Any) -> dict[str, Any]:
-    kind = "choice" if each.metadata["choices"] else "whole" if isinstance(each.default, int) else "number"
-    return {"name": name, "kind": kind, **{key: each.metadata[key] for key in ("text", "low", "high", "choices")}}
+    return {
+        "name": name,
+        "kind": kind_of(each),
+        **{key: each.metadata[key] for key in ("text", "low", "high", "choices")},
+    }

@@ -18,15 +18,15 @@ from metrack.checks import check_box, check_frame, check_seed, is_usable
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
 from metrack.features.colour import colours_of
-from metrack.features.extractor import Extractor, View
+from metrack.features.extractor import BASE_SIZE, ENERGY, Extractor, View
 from metrack.files import read_state, write_state
 from metrack.identity import Gallery, Identifier
-from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
+from metrack.memory.training_boxes import POSITIVE_RADIUS, REACH, background_boxes, foreground_boxes, ranked_boxes
 from metrack.metric.schedule import due
 from metrack.motion.cloud import Cloud
-from metrack.motion.random_walk import Bounds, States, step
+from metrack.motion.random_walk import REFINEMENT, Bounds, States, step
 from metrack.motion.resampling import effective_size, systematic
-from metrack.motion.search import MOST_PIXELS, scatter, search_region, window_of
+from metrack.motion.search import KEPT, MOST_PIXELS, scatter, search_region, window_of
 from metrack.regression.regressor import Regressor
 from metrack.threads import one_blas_thread
 from metrack.tracking.appearance import Appearance, Lesson
@@ -93,7 +93,7 @@ class Tracker:
         self._appearance = Appearance(self.config, self._extractor.dimension)
         self._observer = Observer(self.config, self._bounds, self._appearance)
         regression = self.config.regression
-        self._regressor = Regressor.start(regression, frame, first) if regression.use == "yes" else None
+        self._regressor = Regressor.start(regression, frame, first) if regression.enabled else None
         with one_blas_thread():
             self._learn(frame, self._look(frame, np.array([first.to_xywh()])))
 
@@ -145,7 +145,7 @@ class Tracker:
         """Look at a box, which is the first of the particles, and at places just beside it, farther if to learn."""
         self._box = box
         states = np.tile(self._bounds.to_state(box), (self.config.motion.particles, 1))
-        states[1:] = self._move(states[1:], shorten=self.config.motion.refinement)
+        states[1:] = self._move(states[1:], shorten=REFINEMENT)
         boxes = self._bounds.to_boxes(states)
         view = self._look(frame, boxes) if learning else self._extractor.look(frame, bounding(boxes), self._zoom)
         return self._observer.observe(view, states), view
@@ -231,7 +231,7 @@ class Tracker:
 
     def _evidence(self, frame: Frame, cloud: Cloud, best: int, response: float | None) -> Evidence:
         """Say what speaks for and against the estimate; beside it, a better aligned box may look more familiar."""
-        energy = self.config.features.energy
+        energy = ENERGY
         beside = iou(cloud.boxes, cloud.boxes[best : best + 1]) > 0.5
         template = float(cloud.strangeness[beside].min(initial=cloud.strangeness[best]))
         gap = colours_of(frame, self._box) - self._colours
@@ -250,7 +250,7 @@ class Tracker:
         states = scatter(self._rng, search.candidates, window, log_scale, self._bounds)
         boxes = self._bounds.to_boxes(states)
         view = self._extractor.look(frame, bounding(boxes).grow(self._refining, self._refining), zoom)
-        familiar = np.argsort(self._appearance.strangeness(view.describe(boxes)))[: search.kept]
+        familiar = np.argsort(self._appearance.strangeness(view.describe(boxes)))[:KEPT]
         covered = view.covered(self._bounds.to_boxes(explored))
         return np.vstack([states[familiar], explored[covered]]), view
 
@@ -258,20 +258,20 @@ class Tracker:
     def _refining(self) -> float:
         """How far refined particles lie from their parents at most, in pixels, but for rare ones."""
         motion = self.config.motion
-        return 3 * motion.shift_std / self._zoom / motion.refinement
+        return 3 * motion.shift_std / self._zoom / REFINEMENT
 
     def _refine(self, cloud: Cloud) -> States:
         """Draw the rest of the particles around the promising ones, with shorter steps."""
         motion = self.config.motion
         weights = cloud.weights(motion.sharpness)
         parents = systematic(self._rng, weights, motion.particles - len(cloud.states))
-        return self._move(cloud.states[parents], shorten=motion.refinement)
+        return self._move(cloud.states[parents], shorten=REFINEMENT)
 
     def _move(self, states: States, widen: float = 1.0, shorten: float = 1.0) -> States:
         """Take a random step: wider in place the longer the target has been unseen, shorter in all when refining."""
         motion = self.config.motion
         spread = (motion.shift_std * widen / shorten, motion.scale_std / shorten)
-        return step(self._rng, states, spread, self._bounds, self.config.features.base_size)
+        return step(self._rng, states, spread, self._bounds, BASE_SIZE)
 
     def _info(self, cloud: Cloud, weights: NDArray[np.float64], evidence: Evidence, watch: Stopwatch) -> Info:
         return Info(
@@ -296,27 +296,27 @@ class Tracker:
     @property
     def _zoom(self) -> float:
         """Brings the target, at its size when last seen, to its normal size."""
-        return self.config.features.base_size / (float(np.exp(self._survivors[:, 2].mean())) * self._bounds.side)
+        return BASE_SIZE / (float(np.exp(self._survivors[:, 2].mean())) * self._bounds.side)
 
     def _look(self, frame: Frame, boxes: Floats) -> View:
         """Prepare the part of the frame that holds the boxes, those that refine them and, most likely, all to learn."""
-        memory, zoom = self.config.memory, self._zoom
+        zoom = self._zoom
         refined = bounding(boxes).grow(self._refining, self._refining)
-        margin = memory.positive_radius
+        margin = POSITIVE_RADIUS
         if self._regressor is None:  # then the target has yet to be found
             margin += self.config.motion.shift_std / zoom
-        reach = max(memory.reach, self.config.ranking.reach)
-        learned = self._box.grow(self._box.w * reach + margin, self._box.h * reach + margin)
+        learned = self._box.grow(self._box.w * REACH + margin, self._box.h * REACH + margin)
         region = bounding(np.array([refined.to_xywh(), learned.to_xywh()]))
         return self._extractor.look(frame, region, zoom)
 
     def _learn(self, frame: Frame, view: View) -> None:
         """Take the samples around the estimate into memory, and learn from them."""
-        memory, ranking = self.config.memory.in_frame(self._frame), self.config.ranking
-        near, beside = foreground_boxes(self._rng, self._box, memory), background_boxes(self._rng, self._box, memory)
+        positives, negatives = self.config.memory.counts(self._frame)
+        near = foreground_boxes(self._rng, self._box, positives)
+        beside = background_boxes(self._rng, self._box, negatives)
         ranked: Floats = np.empty((0, 4))
-        if due(self._frame, ranking.every) and self.config.metric.learning != "off":
-            ranked = ranked_boxes(self._rng, self._box, ranking)
+        if due(self._frame, self.config.ranking.every) and self.config.metric.learning != "off":
+            ranked = ranked_boxes(self._rng, self._box)
         boxes = np.vstack([near, beside, ranked])
         if not view.covers(boxes):  # the target has moved farther than usual
             view = self._extractor.look(frame, bounding(boxes), view.zoom)
@@ -390,7 +390,7 @@ class Tracker:
         with one_blas_thread():
             self._appearance.restore(arrays)
         regression, first = self.config.regression, Box(0.0, 0.0, self._bounds.width, self._bounds.height)
-        self._regressor = Regressor.from_arrays(regression, first, arrays) if regression.use == "yes" else None
+        self._regressor = Regressor.from_arrays(regression, first, arrays) if regression.enabled else None
 
 
 def _configuration(chosen: str | TrackerConfig) -> TrackerConfig:
