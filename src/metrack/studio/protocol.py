@@ -86,8 +86,15 @@ def about() -> dict[str, Any]:
         "files": {"video": VIDEO, "report": PAGE},
         "default_preset": "default",
         "presets": {name: config.to_dict() for name, config in PRESETS.items()},
-        "settings": [_setting(name, each) for name, each, _ in TrackerConfig().settings()],
+        "settings": [describe_setting(name, each) for name, each, _ in TrackerConfig().settings()],
     }
+
+
+def describe_setting(name: str, each: Any) -> dict[str, Any]:
+    """Describe a setting; which kind it is says how a form asks for it."""
+    kinds = {bool: "switch", int: "whole", float: "number"}
+    kind = "choice" if each.metadata["choices"] else kinds[type(each.default)]
+    return {"name": name, "kind": kind, **{key: each.metadata[key] for key in ("text", "low", "high", "choices")}}
 
 
 def series(frames: Sequence[Sequence[Record]]) -> list[dict[str, list[Any]]]:
@@ -129,7 +136,7 @@ def _columns(records: Sequence[Record]) -> dict[str, list[Any]]:
         "state": [record.state for record in records],
     }
     verdicts = [getattr(record, "verdict", None) for record in records]
-    optional = {
+    optional: dict[str, list[Any]] = {
         "identity": [record.identity for record in records],
         "distances": [record.distances for record in records],
         **{name: [_brief(getattr(each, name, None)) for each in verdicts] for name in ("rule", "value", "limit")},
@@ -146,10 +153,3 @@ def _brief(value: Any) -> Any:
 
 def _hex(colour: Colour) -> str:
     return f"#{bytes(colour).hex()}"
-
-
-def _setting(name: str, each: Any) -> dict[str, Any]:
-    """Describe a setting; which kind it is says how a form asks for it."""
-    kinds = {bool: "switch", int: "whole", float: "number"}
-    kind = "choice" if each.metadata["choices"] else kinds[type(each.default)]
-    return {"name": name, "kind": kind, **{key: each.metadata[key] for key in ("text", "low", "high", "choices")}}
