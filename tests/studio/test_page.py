@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from metrack.draw.marks import COLOURS, from_hex
+from metrack.draw.palette import TARGETS, from_hex
 from metrack.frames.formats import read_jsonl
 from metrack.studio import protocol
 from support.browsing import browser, missing, needed
@@ -20,7 +20,7 @@ from support.studio import BOX, CLIP, HIDDEN, paint, studio
 
 AXE = Path(__file__).parents[2] / ".venv" / "axe-core" / "axe.min.js"
 STATIC = Path(protocol.__file__).parent / "static"
-GREEN = COLOURS[0]  # of the first target
+GREEN = TARGETS[0]  # of the first target
 ANYWHERE = re.compile("^(?!data:|blob:)")
 
 
@@ -373,7 +373,7 @@ def test_the_page_uses_the_names_limits_and_colours_that_python_sends(chromium, 
         page.locator("#add").click()
     assert page.locator(".box").count() == about["most_targets"]
     colours = page.locator(".swatch").evaluate_all("all => all.map(e => e.style.background)")
-    assert colours == ["rgb({}, {}, {})".format(*colour) for colour in COLOURS[: about["most_targets"]]]
+    assert colours == ["rgb({}, {}, {})".format(*colour) for colour in TARGETS[: about["most_targets"]]]
     visitor.context.close()
 
 

@@ -13,8 +13,8 @@ import pytest
 from metrack import Tracker, studio
 from metrack.box import Box
 from metrack.config import PRESETS, TrackerConfig, setting
-from metrack.draw.heat import SHADES
-from metrack.draw.marks import COLOURS, DASHES
+from metrack.draw.marks import DASHES
+from metrack.draw.palette import SHADES, TARGETS
 from metrack.estimate import LOST, OCCLUDED, TRACKING
 from metrack.frames import VideoFrame
 from metrack.frames.formats import Record
@@ -121,8 +121,8 @@ def test_about_tells_every_preset_setting_state_and_status():
     assert [each["name"] for each in about["states"]] == [TRACKING, OCCLUDED, LOST] == list(DASHES)
     assert set(about["events"].values()) == {TRACKING, OCCLUDED, LOST}
     assert about["events"][RECOVERED] == TRACKING
-    assert len(about["line_colours"]["light"]) == len(about["target_colours"]) == len(COLOURS)
-    assert about["most_targets"] <= len(COLOURS)
+    assert len(about["line_colours"]["light"]) == len(about["target_colours"]) == len(TARGETS)
+    assert about["most_targets"] <= len(TARGETS)
     assert not any(each["busy"] and each["over"] for each in about["statuses"])
 
 
@@ -145,7 +145,7 @@ def test_the_page_repeats_nothing_that_python_knows(path):
     text, about = path.read_text().lower(), protocol.about()
     shades = [each for state in about["states"] for scheme in ("light", "dark") for each in state[scheme].values()]
     colours = [*about["target_colours"], *about["line_colours"]["light"], *about["heat_colours"], *shades]
-    spaced = [" ".join(map(str, colour)) for colour in (*COLOURS, *SHADES)]
+    spaced = [" ".join(map(str, colour)) for colour in (*TARGETS, *SHADES)]
     assert [colour for colour in (*colours, *spaced) if colour in text] == []
     names = {each["name"] for each in (*about["states"], *about["statuses"])} | set(about["events"])
     quoted = {name for name in names for mark in "\"'`" if f"{mark}{name}{mark}" in text}
