@@ -200,8 +200,8 @@ def _open(path: Path) -> Reader:
 
 
 def plainly(sentence: str, path: Path) -> str:
-    """Say to a person at a page what the command line says of its SOURCE, without the path."""
-    return sentence.replace("SOURCE", "This").replace(str(path), path.name)
+    """Say to a person at a page what the library says of its source, without the path."""
+    return re.sub(r"^source\b", "This", sentence).replace(str(path), path.name)
 
 
 def _holds_images(folder: Path) -> bool:

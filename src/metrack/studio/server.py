@@ -25,13 +25,13 @@ from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect
 
 from metrack.checks import check_box
-from metrack.studio import export, why
+from metrack.studio import export, protocol, why
 from metrack.studio.book import Book, Wish
 from metrack.studio.camera import Cameras
 from metrack.studio.guard import Door, Guard
 from metrack.studio.library import VIDEO_SUFFIXES, Library
 from metrack.studio.priority import step_back
-from metrack.studio.protocol import form
+from metrack.studio.protocol import MOST_TARGETS
 from metrack.studio.run import Run
 from metrack.studio.shot import WIDEST
 from metrack.studio.watching import Watchers, watch
@@ -52,11 +52,11 @@ class Start(BaseModel):
     """A run to start."""
 
     source: str
-    boxes: list[Box] = Field(max_length=32)
+    boxes: list[Box] = Field(max_length=MOST_TARGETS)
     start: int = Field(0, ge=0)
     stop: int | None = None
     preset: str = "default"
-    changes: dict[str, str | int | float] = {}
+    changes: dict[str, bool | int | float | str] = {}
     seed: int = Field(0, ge=0)
     fast: bool = True
 
@@ -103,7 +103,7 @@ def build(library: Library, book: Book, door: Door) -> FastAPI:
             "upload_limit": library.upload_limit,
             "upload_types": VIDEO_SUFFIXES,
             "gallery": book.known_names,
-            **form(),
+            **protocol.about(),
         }
 
     @app.get("/api/files")

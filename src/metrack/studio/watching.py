@@ -18,7 +18,7 @@ from fastapi import WebSocket
 from starlette.websockets import WebSocketDisconnect
 
 from metrack.studio.priority import step_back
-from metrack.studio.protocol import event_values, pack, series
+from metrack.studio.protocol import PUT_AWAY, event_values, pack, series
 from metrack.studio.ration import MOST, Ration
 from metrack.studio.run import Run
 from metrack.studio.shot import WIDEST, Picture
@@ -26,7 +26,6 @@ from metrack.studio.shot import WIDEST, Picture
 UNANSWERED = 2  # messages that may be on their way: the next one is prepared while a page draws
 MOST_PER_SECOND = 30  # messages of a run that waits for the clock
 MOST_AT_ONCE = 2000  # frames of which records are sent in one message
-PUT_AWAY = 4005  # what a page is told when the run it watches is no longer in memory
 PACKING = ThreadPoolExecutor(1, "pictures", initializer=step_back)
 
 
