@@ -23,7 +23,6 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from metrack.rivals import INSTALL, RIVALS
 from rich.console import Console
 
 from development import data_folder
@@ -36,8 +35,9 @@ from metrack.evaluation.sequences import is_painted, read_sequences
 from metrack.evaluation.trackers import TrackerSpec
 from metrack.evaluation.workers import LocalWorkers, Workers
 from metrack.files import replace_text, write_json
+from metrack.rivals import INSTALL, RIVALS
 from metrack.runs.results import write_summary
-from speed import WARM_UP, clips, contestants, time_in_turns
+from speed import WARM_UP, clips, runners_of, time_in_turns
 from tuning import Part, due, scored_runs
 
 README = Path(__file__).parents[1] / "README.md"
@@ -163,7 +163,7 @@ def times(options: argparse.Namespace, trackers: list[TrackerScores], part: Part
     file = options.out / SPEED
     known = json.loads(file.read_text()) if file.is_file() else {}
     if not {timed_as(label) for label in able} <= known.keys():
-        runners = contestants(presets, rivals)
+        runners = runners_of(presets, rivals)
         known, _ = time_in_turns(runners, clips(2 * WARM_UP, part.sequences), options.rounds)
         write_json(file, known)
     return {label: known[timed_as(label)] for label in able}

@@ -31,6 +31,7 @@ from rich.table import Table
 
 import metrack
 from development import data_folder
+from metrack.cli.options import in_options
 from metrack.cli.progress import Steps
 from metrack.evaluation.comparison import ScoredRun, score_runs
 from metrack.evaluation.evaluate import EvaluationSetup, evaluate
@@ -40,6 +41,8 @@ from metrack.evaluation.trackers import TrackerSpec, parse_trackers
 from metrack.evaluation.workers import LocalWorkers, Workers
 from metrack.files import write_json
 from metrack.runs.results import check_folder, claim_folder, write_summary
+from metrack.testing.imports import LEVEL
+from metrack.testing.source import read_package
 from paired import (
     bootstrap_interval,
     deal_folds,
@@ -51,7 +54,6 @@ from paired import (
 
 REAL = "real"
 CODE, FIGURES = "code.json", "tuning.json"
-APART = {"adapters", "cli", "demo", "display", "evaluation", "experiments", "multi", "progress", "run_report", "studio"}
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def main(arguments: list[str] | None = None, workers: Workers | None = None) -> 
     try:
         return bench(options, console, workers or LocalWorkers(options.processes))
     except ValueError as error:
-        print(in_options(str(error)), file=sys.stderr)
+        print(in_options(str(error), "tuning").replace("--tracker", "CANDIDATE"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         console.print(f"interrupted: finished runs are in {options.out}, the same command goes on")
@@ -199,10 +201,10 @@ def due(out: Path, specs: list[TrackerSpec], keep: bool) -> list[TrackerSpec]:
 
 
 def fingerprint(spec: TrackerSpec) -> int:
-    """A number that changes with the code that paints the sequences and, for ours, follows the target."""
+    """A checksum of the code that paints the sequences and, for ours, tracks the target."""
     root = Path(metrack.__file__).parent
-    parts = {file: file.relative_to(root).with_suffix("").parts[0] for file in sorted(root.rglob("*.py"))}
-    matters = [f for f, part in parts.items() if part == HARD or (not spec.is_rival and part not in APART)]
+    parts = {"synth"} if spec.is_rival else {"synth", *(part for part in LEVEL if LEVEL[part] <= LEVEL["tracking"])}
+    matters = [module.file for module in read_package(root) if module.part in parts]
     return zlib.crc32(b"".join(file.read_bytes() for file in matters))
 
 

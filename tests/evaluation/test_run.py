@@ -193,9 +193,7 @@ def test_outcomes_are_read_as_they_were_written(tmp_path, seed):
 
 def test_boxes_of_other_programs_are_judged_alike(tmp_path, sequences):
     run(["static"], sequences[:2], tmp_path / "ours", Alone())
-    ours = score_runs(tmp_path / "ours", RunProtocol(), ["static"], sequences[:2]).tracker(
-        "static"
-    )
+    ours = score_runs(tmp_path / "ours", RunProtocol(), ["static"], sequences[:2]).tracker("static")
     theirs = tmp_path / "theirs"
     (theirs / sequences[1].name).mkdir(parents=True)
     lines = [(tmp_path / "ours" / "ope" / "static" / f"{each.name}_001.txt").read_text() for each in sequences[:2]]

@@ -3,11 +3,11 @@ import sys
 
 import numpy as np
 import pytest
-from metrack.rivals import RIVALS, Rival, RivalTracker
 
 from metrack.box import Box, iou
 from metrack.estimate import LOST
 from metrack.evaluation.trackers import TrackerSpec
+from metrack.rivals import RIVALS
 from metrack.synth import builtin_clip
 
 
