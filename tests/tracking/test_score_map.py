@@ -18,7 +18,7 @@ from metrack.cli import run
 from metrack.config import preset
 from metrack.draw.heat import OUTSIDE, SHADES, _colour, draw_confidence, peak
 from metrack.frames import VideoWriter, open_source
-from metrack.runs.mapping import FORMATS, check_picture_path, draw_map, save_picture
+from metrack.runs.mapping import PICTURE_FORMATS, check_picture_path, draw_map, save_picture
 from metrack.synth import Clip, builtin_clip
 from metrack.tracking.score_map import LARGEST_RADIUS, check_radius, usual_radius
 
@@ -231,13 +231,13 @@ def test_equal_steps_of_score_look_like_equal_steps_of_lightness() -> None:
     np.testing.assert_allclose(np.diff(lightness), 2, atol=0.8)
 
 
-@pytest.mark.parametrize("suffix", [*FORMATS, ".PNG"])
+@pytest.mark.parametrize("suffix", [*PICTURE_FORMATS, ".PNG"])
 def test_the_name_tells_the_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / "deep" / f"picture{suffix}"
     check_picture_path(path)
     save_picture(path, np.full((20, 30, 3), 200, np.uint8))
     with Pillow.open(path) as picture:
-        assert (picture.format, picture.size) == (FORMATS[suffix.lower()], (30, 20))
+        assert (picture.format, picture.size) == (PICTURE_FORMATS[suffix.lower()], (30, 20))
 
 
 def test_a_failed_write_leaves_the_old_picture_and_nothing_else(
@@ -248,7 +248,7 @@ def test_a_failed_write_leaves_the_old_picture_and_nothing_else(
 
     (tmp_path / "map.png").write_text("older")
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(ValueError, match=r"--out must be a picture that can be written, got .*No space left"):
+    with pytest.raises(ValueError, match=r"path must be a picture that can be written, got .*No space left"):
         save_picture(tmp_path / "map.png", np.zeros((4, 4, 3), np.uint8))
     assert [path.read_text() for path in tmp_path.iterdir()] == ["older"]
 
@@ -415,11 +415,11 @@ REFUSED: dict[str, tuple[Arguments, str]] = {
     ),
     "out among the images": (
         lambda t, v, b: [images(t), "--box", b, "-o", str(t / "shots" / "map.png")],
-        "--out must lie outside SOURCE, got",
+        "--out must lie outside the source, got",
     ),
     "out is one of the images": (
         lambda t, v, b: [images(t) + "/*.png", "--box", b, "-o", str(t / "shots" / "1.png")],
-        "--out must lie outside SOURCE, got",
+        "--out must lie outside the source, got",
     ),
 }
 

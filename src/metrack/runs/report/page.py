@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from metrack.draw.chart import Chart, draw_chart
 from metrack.draw.page import Cell, Column, Section, page, table_html
 from metrack.draw.svg import to_svg
 from metrack.draw.thumbnail import data_uri
+from metrack.runs.job import Job
 from metrack.runs.report.curves import identification, occlusion, target_colour, timeline
 from metrack.runs.report.reading import Run
 from metrack.runs.report.strip import Shot, shots
@@ -58,20 +57,6 @@ IDENTITY_INTRO = (
 )
 
 
-def again(summary: dict[str, Any]) -> str:
-    """Return the command that makes the run once more."""
-    words = ["metrack", "track", str(summary["source"])]
-    for target in summary["targets"]:
-        words += ["--box", ",".join(repr(float(side)).removesuffix(".0") for side in target["box"])]
-    words += ["--preset", summary["preset"], "--seed", str(summary["seed"])]
-    for name, value in summary["changed"].items():
-        words += ["--set", f"{name}={value}"]
-    words += ["--start", str(summary["start"])] if summary["start"] else []
-    words += ["--stop", str(summary["stop"])] if summary.get("stop") is not None else []
-    words += ["--gallery", str(summary["gallery"]["path"])] if summary.get("gallery") else []
-    return shlex.join([*words, "-o", "again"])
-
-
 def _title(run: Run) -> str:
     source = str(run.summary["source"])
     parts = [part for part in Path(source).parts if part not in ("/", "img", "img1")]
@@ -112,7 +97,7 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
         yield "gallery", escape(f"{len(run.known.names)} known, from {summary['gallery']['path'] or 'memory'}")
     if summary["notice"]:
         yield "note", escape(summary["notice"])
-    yield "again", f"<code>{escape(again(summary))}</code>"
+    yield "again", f"<code>{escape(Job.from_summary(summary).command)}</code>"
 
 
 def _events_html(run: Run) -> str:
