@@ -10,18 +10,18 @@ import json
 import shlex
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from metrack.frames.formats import FORMATS, Record, read_jsonl, whole_lines
-from metrack.runs.events import Event
 from metrack.runs.job import Job
 from metrack.runs.results import EVENTS, SUMMARY, TRAJECTORY, Checkpoint, claim_folder, write_json
 from metrack.studio.camera import Cameras
 from metrack.studio.library import Library
+from metrack.studio.protocol import event_values, series
 from metrack.studio.run import STOPPED, Run
 from metrack.studio.shelf import Shelf
 from metrack.studio.turns import Turns
@@ -179,22 +179,6 @@ class Book:
 
     def _note(self, name: str) -> dict[str, Any]:
         return _read(self._folder(name) / NOTE)
-
-
-def series(frames: Iterable[Sequence[Record]]) -> list[list[list[Any]]]:
-    """Write records briefly: x, y, w, h, score, state and, with a gallery, name and distances; per frame and target."""
-    return [[_brief(record) for record in records] for records in frames]
-
-
-def _brief(record: Record) -> list[Any]:
-    known = [] if record.distances is None else [record.identity, list(record.distances)]
-    return [*(round(side, 2) for side in record.box.to_xywh()), round(record.score, 4), record.state, *known]
-
-
-def event_values(event: Event) -> dict[str, Any]:
-    """Return what ``events.jsonl`` says of an event."""
-    values: dict[str, Any] = json.loads(event.to_json_line())
-    return values
 
 
 def command(job: dict[str, Any]) -> list[str]:

@@ -28,10 +28,10 @@ from metrack.checks import check_box
 from metrack.studio import export, why
 from metrack.studio.book import Book, Wish
 from metrack.studio.camera import Cameras
-from metrack.studio.form import form
 from metrack.studio.guard import Door, Guard
 from metrack.studio.library import VIDEO_SUFFIXES, Library
 from metrack.studio.priority import step_back
+from metrack.studio.protocol import form
 from metrack.studio.run import Run
 from metrack.studio.shot import WIDEST
 from metrack.studio.watching import Watchers, watch

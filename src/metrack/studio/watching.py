@@ -2,15 +2,13 @@
 
 A page gets a message, draws it, and answers; only then is it owed the next one, of the newest frame there is by then.
 A slow page therefore skips pictures, never numbers: every message brings the records of all frames since the last.
-A message is the length of a JSON text in four bytes, that text, and a JPEG file. A page that answers with a number is
+A page that answers with a number is
 sent pictures of that many pixels across from then on: no larger than it shows them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,9 +17,8 @@ from typing import Any
 from fastapi import WebSocket
 from starlette.websockets import WebSocketDisconnect
 
-from metrack.estimate import Info
-from metrack.studio.book import event_values, series
 from metrack.studio.priority import step_back
+from metrack.studio.protocol import event_values, pack, series
 from metrack.studio.ration import MOST, Ration
 from metrack.studio.run import Run
 from metrack.studio.shot import WIDEST, Picture
@@ -148,25 +145,3 @@ def news(run: Run, known: Known, watching: int) -> dict[str, Any] | None:
         "events": [event_values(each) for each in events],
         "status": status,
     }
-
-
-def pack(message: dict[str, Any], picture: Picture | None, width: int = WIDEST) -> bytes:
-    """Make the bytes of a message."""
-    data = b""
-    if picture is not None:
-        shot = picture.shot
-        message = {**message, "frame": shot.frame.index, "particles": [particles(info) for info in shot.targets]}
-        data = picture.data(width)
-    text = json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
-    return struct.pack(">I", len(text)) + text + data
-
-
-def particles(info: Info | None) -> list[list[float]]:
-    """Return middle and weight of every particle."""
-    if info is None:
-        return []
-    middles = info.particles[:, :2] + info.particles[:, 2:] / 2
-    return [
-        [round(x, 1), round(y, 1), round(weight, 4)]
-        for (x, y), weight in zip(middles.tolist(), info.weights.tolist(), strict=True)
-    ]
