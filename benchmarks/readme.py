@@ -34,8 +34,9 @@ from metrack.evaluation.plan import OPE, RunProtocol
 from metrack.evaluation.published import read_published
 from metrack.evaluation.run import evaluate
 from metrack.evaluation.sequences import is_painted, read_sequences
+from metrack.files import replace_text, write_json
 from metrack.rivals.peers import INSTALL, PEERS
-from metrack.runs.results import replace_text, write_json, write_summary
+from metrack.runs.results import write_summary
 from speed import WARM_UP, clips, contestants, time_in_turns
 from tuning import Part, due, made_runs
 

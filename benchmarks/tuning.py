@@ -38,8 +38,9 @@ from metrack.evaluation.judged import Judged, judge
 from metrack.evaluation.plan import MISTAKES, SRE, TRE, RunProtocol, starts_of
 from metrack.evaluation.run import Asked, evaluate
 from metrack.evaluation.sequences import HARD, Sequence, choose_sequences, read_sequences
+from metrack.files import write_json
 from metrack.rivals.peers import PEERS
-from metrack.runs.results import check_folder, claim_folder, write_json, write_summary
+from metrack.runs.results import check_folder, claim_folder, write_summary
 from paired import (
     bootstrap_interval,
     deal_folds,

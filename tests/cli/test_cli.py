@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -16,10 +17,11 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
+from metrack.box import Box
 from metrack.cli import run
 from metrack.config import TrackerConfig, preset
 from metrack.frames import VideoWriter, open_source
-from metrack.frames.formats import read_csv, read_jsonl, read_otb
+from metrack.frames.formats import from_otb_line, read_jsonl, whole_lines
 from metrack.synth import Clip, builtin_clip
 
 CHANGES = {"motion.particles": 20, "memory.size": 20, "metric.learning": "off"}
@@ -78,6 +80,10 @@ def summary(out: Path) -> dict[str, object]:
     return json.loads((out / "summary.json").read_text())
 
 
+def read_otb(path: Path) -> list[Box]:
+    return [from_otb_line(line) for line in whole_lines(path)]
+
+
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
@@ -89,15 +95,12 @@ def test_track_writes_the_result_folder(video: Path, box: str, clip: Clip, tmp_p
     out = tmp_path / "deep" / "out"
     assert run(["track", str(video), "--box", box, "-o", str(out), "--seed", "3", *LIGHT]) == 0
     assert names(out) == RESULTS
-    records, table, boxes = (
-        read_jsonl(out / "trajectory.jsonl"),
-        read_csv(out / "boxes.csv"),
-        read_otb(out / "boxes.txt"),
-    )
+    records, boxes = read_jsonl(out / "trajectory.jsonl"), read_otb(out / "boxes.txt")
+    table = list(csv.DictReader(whole_lines(out / "boxes.csv")))
     assert [record.frame for record in records] == list(range(30))
     assert (records[0].box, records[0].score, records[0].state) == (clip.first_box, 1.0, "tracking")
     for record, row, line in zip(records, table, boxes, strict=True):
-        np.testing.assert_allclose(row.box.to_xywh(), record.box.to_xywh(), atol=1e-3)
+        np.testing.assert_allclose([float(row[side]) for side in "xywh"], record.box.to_xywh(), atol=1e-3)
         np.testing.assert_allclose(line.to_xywh(), record.box.to_xywh(), atol=1e-3)
     said = summary(out)
     assert (said["status"], said["frames"], said["size"], said["seed"]) == ("done", 30, [160, 120], 3)

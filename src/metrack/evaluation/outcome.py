@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.box import Box
+from metrack.files import replace_text
 from metrack.frames.formats import from_otb_line, to_otb_line
-from metrack.runs.results import replace_text
 
 
 @dataclass(frozen=True, slots=True)

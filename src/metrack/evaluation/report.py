@@ -21,7 +21,7 @@ from metrack.evaluation.by_frame import details_html
 from metrack.evaluation.judged import Comparison, Reals, Standing
 from metrack.evaluation.plan import OPE, SRE, TRE
 from metrack.evaluation.run import Asked
-from metrack.runs.results import replace_text, write_json
+from metrack.files import replace_text, write_json
 
 PROTOCOLS = {
     OPE: "one pass from the first box",

@@ -19,7 +19,8 @@ from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.outcome import is_finished, write_outcome
 from metrack.evaluation.plan import Run, RunProtocol, plan
 from metrack.evaluation.sequences import Sequence
-from metrack.runs.results import check_folder, claim_folder, write_json, write_summary
+from metrack.files import write_json
+from metrack.runs.results import check_folder, claim_folder, write_summary
 
 ASKED = "evaluation.json"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from metrack.files import replacing
 
 Arrays = Mapping[str, NDArray[np.float64]]
 
@@ -21,9 +22,7 @@ def kept(path: Path, make: Callable[[], Arrays]) -> dict[str, NDArray[np.float64
             return dict(known)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         made = {name: np.asarray(values, np.float64) for name, values in make().items()}
-    buffer, part = io.BytesIO(), path.with_name(path.name + ".part")
-    np.savez(buffer, **made)  # type: ignore[arg-type]
     path.parent.mkdir(parents=True, exist_ok=True)
-    part.write_bytes(buffer.getvalue())
-    os.replace(part, path)
+    with replacing(path) as part, part.open("wb") as file:
+        np.savez(file, **made)  # type: ignore[arg-type]
     return made

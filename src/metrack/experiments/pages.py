@@ -12,7 +12,7 @@ from metrack.draw.page import Column, Section, page, plots_html, table_html
 from metrack.draw.plots import to_svg
 from metrack.experiments.base import Cell, Experiment, Finding
 from metrack.experiments.table import MEAN
-from metrack.runs.results import replace_text
+from metrack.files import replace_text
 
 RECORD = "table.json"
 FILES = ("table.csv", RECORD, "table.tex")

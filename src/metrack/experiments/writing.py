@@ -14,7 +14,8 @@ from metrack.draw.plots import save
 from metrack.evaluation.tables import LATEX
 from metrack.experiments.base import Cell, Experiment, Finding
 from metrack.experiments.pages import RECORD, digits_of, finding_page
-from metrack.runs.results import claim_folder, replace_text, write_json
+from metrack.files import replace_text, write_json
+from metrack.runs.results import claim_folder
 
 SIGNS = {**LATEX, "±": r"$\pm$"}
 

@@ -7,10 +7,9 @@ there: readers pass over the stump that a killed process may leave.
 
 from __future__ import annotations
 
-import csv
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -105,35 +104,9 @@ def read_jsonl(path: Path) -> list[Record]:
     return [from_json_line(line) for line in whole_lines(path)]
 
 
-def read_csv(path: Path) -> list[Record]:
-    """Read ``boxes.csv``."""
-    return [
-        Record(
-            frame=int(row["frame"]),
-            time=float(row["time"]),
-            target=int(row["target"]),
-            box=Box(*(float(row[side]) for side in "xywh")),
-            score=float(row["score"]),
-            state=row["state"],
-        )
-        for row in csv.DictReader(whole_lines(path))
-    ]
-
-
-def read_otb(path: Path) -> list[Box]:
-    """Read an OTB result or ground-truth file."""
-    return [from_otb_line(line) for line in whole_lines(path, last_may_be_open=True) if line.strip()]
-
-
-def write_csv(path: Path, records: Sequence[Record]) -> None:
-    """Write a complete ``boxes.csv``."""
-    path.write_text("".join(f"{line}\n" for line in (CSV_HEADER, *map(to_csv_line, records))))
-
-
-def whole_lines(path: Path, last_may_be_open: bool = False) -> list[str]:
-    """Return the finished lines of a text file, without their line feeds."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return lines if last_may_be_open else lines[:-1]
+def whole_lines(path: Path) -> list[str]:
+    """Return the lines of a text file that end in a line feed, without it."""
+    return path.read_text(encoding="utf-8").split("\n")[:-1]
 
 
 def _rounded(value: float) -> str:

@@ -7,7 +7,7 @@ ordinary MP4 with its index in front, so that players know its length and can se
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Self
@@ -19,6 +19,7 @@ from av.error import FFmpegError
 from av.video.stream import VideoStream
 
 from metrack.arrays import Frame
+from metrack.files import replacing
 
 TICKS = 90_000  # per second: the clock of the file, fine enough for any camera
 FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "flush_packets": "1"}
@@ -104,14 +105,10 @@ def _even(image: Frame) -> Frame:
 
 def _put_index_in_front(path: Path) -> None:
     """Copy the packets into an ordinary MP4 that takes the place of the file, or leave the file as it is."""
-    part = path.with_name(path.name + ".part")
-    try:
+    with suppress(FFmpegError, OSError), replacing(path) as part:
         with av.open(str(path)) as old, av.open(str(part), "w", format="mp4", options=ORDINARY) as new:
             stream = new.add_stream_from_template(old.streams.video[0])
             for packet in old.demux(old.streams.video[0]):
                 if packet.dts is not None:
                     packet.stream = stream
                     new.mux(packet)
-        os.replace(part, path)
-    except (FFmpegError, OSError):
-        part.unlink(missing_ok=True)

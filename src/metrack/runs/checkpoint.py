@@ -15,10 +15,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from metrack.files import write_json
 from metrack.frames import Source, VideoFrame
 from metrack.identity import Gallery
 from metrack.runs.opening import checksum
-from metrack.runs.results import read_summary, write_json
+from metrack.runs.results import read_summary
 from metrack.tracking.several import MultiTracker
 
 if TYPE_CHECKING:

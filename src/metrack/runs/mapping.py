@@ -16,6 +16,7 @@ from PIL import Image as Pillow
 from metrack.arrays import Frame
 from metrack.checks import check_box
 from metrack.draw.heat import draw_confidence
+from metrack.files import replacing
 from metrack.frames import Source, VideoFrame, open_source
 from metrack.frames.formats import Record
 from metrack.runs.job import Halt, Job, Progress
@@ -62,15 +63,11 @@ def draw_map(job: Job, path: Path, radius: int | None, *, watch: Watch, halt: Ha
 
 def save_picture(path: Path, picture: Frame) -> None:
     """Write a picture in one step, in the format that its name asks for."""
-    part = path.with_name(path.name + ".part")
     options = {"quality": 92, "subsampling": 0} if PICTURE_FORMATS[path.suffix.lower()] == "JPEG" else {}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with replacing(path) as part:
             Pillow.fromarray(picture).save(part, PICTURE_FORMATS[path.suffix.lower()], **options)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
     except OSError as error:
         raise ValueError(f"path must be a picture that can be written, got {str(path)!r} ({error})") from None
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TextIO
 
+from metrack.files import replace_text, write_json
 from metrack.frames.formats import CSV_HEADER, FORMATS, Record, read_jsonl, to_csv_line, to_json_line, to_otb_line
 from metrack.runs.events import Event
 
@@ -54,11 +55,6 @@ def read_summary(folder: Path) -> dict[str, Any]:
     return summary if summary.get("program") == "metrack" else {}
 
 
-def write_json(path: Path, values: Mapping[str, Any]) -> None:
-    """Write a JSON file so that readers see the old one or the new one, never half of it."""
-    replace_text(path, json.dumps(values, indent=2, allow_nan=False) + "\n")
-
-
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file; an empty one where there is none."""
     try:
@@ -66,13 +62,6 @@ def read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return values if isinstance(values, dict) else {}
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Replace a text file in one step."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(part, path)
 
 
 class ResultFolder:

@@ -16,9 +16,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from metrack.files import write_json
 from metrack.frames.formats import FORMATS, Record, read_jsonl, whole_lines
 from metrack.runs.job import Job
-from metrack.runs.results import EVENTS, SUMMARY, TRAJECTORY, Checkpoint, claim_folder, write_json
+from metrack.runs.results import EVENTS, SUMMARY, TRAJECTORY, Checkpoint, claim_folder
 from metrack.studio.camera import Cameras
 from metrack.studio.library import Library
 from metrack.studio.protocol import event_values, series

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from metrack.draw.marks import Mark, draw
+from metrack.files import replacing
 from metrack.frames import VideoWriter, open_source
 from metrack.frames.formats import Record
 from metrack.runs.report import write_page
@@ -90,21 +91,21 @@ class Drawing:
 
     def _draw(self, name: str, path: str, start: int, frames: list[list[Record]]) -> None:
         folder, progress = self._book.folder_of(name), self._progress[name]
-        part = folder / ".drawing.mp4"
         try:
-            with open_source(path) as source, VideoWriter(part, source.size, source.fps) as video:
+            with (
+                replacing(folder / VIDEO) as part,
+                open_source(path) as source,
+                VideoWriter(part, source.size, source.fps) as video,
+            ):
                 for frame, records in zip(islice(source, start, None), frames, strict=False):
                     marks = [
                         Mark(each.box, each.target, each.score, each.state, name=each.identity) for each in records
                     ]
                     video.write(draw(frame.image, marks), frame.time)
                     progress["done"] += 1
-            os.replace(part, folder / VIDEO)
             self._progress[name] = {"state": "ready"}
         except (ValueError, OSError) as error:
             self._progress[name] = {"state": "failed", "error": str(error)}
-        finally:
-            part.unlink(missing_ok=True)
 
 
 def _is_result(path: Path) -> bool:

@@ -7,7 +7,6 @@ The page names a source by a short text that means the same after a restart: ``c
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import secrets
 import threading
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from metrack.files import replacing
 from metrack.frames import VideoWriter
 from metrack.frames.images import SUFFIXES as IMAGE_SUFFIXES
 from metrack.studio.reader import Reader
@@ -93,12 +93,10 @@ class Library:
             path = self.runs / CLIP
             if path.is_file():
                 return
-            part = path.with_name("painting.mp4")
             clip = builtin_clip()
-            with VideoWriter(part, clip.size, clip.fps, crf=16) as video:
+            with replacing(path) as part, VideoWriter(part, clip.size, clip.fps, crf=16) as video:
                 for image in clip:
                     video.write(image)
-            os.replace(part, path)
 
     def listing(self, under: str) -> dict[str, Any]:
         """List what can be opened in a folder below the one given on the command line."""
@@ -133,7 +131,7 @@ class Library:
                 raise ValueError(f"{name} broke off after {received} of {length} bytes; please send it again.")
             check_beginning(part, name)
             final = _free_name(self.uploads / name)
-            os.replace(part, final)
+            part.rename(final)
         finally:
             part.unlink(missing_ok=True)
         try:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from metrack.files import replace_text
 from metrack.runs.report.page import run_page
 from metrack.runs.report.reading import is_run, read_run
 from metrack.runs.report.sheets import write_sheets
-from metrack.runs.results import PAGE, replace_text
+from metrack.runs.results import PAGE
 
 __all__ = ["is_run", "write_page", "write_report"]
 
