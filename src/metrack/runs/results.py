@@ -25,13 +25,13 @@ def check_folder(path: Path) -> None:
     """Refuse a result folder that cannot be written or is somebody else's, without touching anything."""
     if path.is_dir():
         if not os.access(path, os.W_OK | os.X_OK):
-            raise ValueError(f"folder must be one that can be written, got {str(path)!r}")
+            raise ValueError(f"folder must be a folder that can be written, got {str(path)!r}")
         if any(path.iterdir()) and not read_summary(path):
             raise ValueError(f"folder must be new, empty or an earlier metrack result, but {str(path)!r} is neither")
         return
     parent = next(each for each in (path, *path.absolute().parents) if each.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        raise ValueError(f"folder must be one that can be made, but {str(parent)!r} does not allow it")
+        raise ValueError(f"folder must be a folder that can be made, but {str(parent)!r} does not allow it")
 
 
 def claim_folder(path: Path, status: str = "running") -> None:
@@ -41,7 +41,7 @@ def claim_folder(path: Path, status: str = "running") -> None:
         path.mkdir(parents=True, exist_ok=True)
         write_summary(path, {"status": status})
     except OSError as error:
-        raise ValueError(f"folder must be one that can be made, got {str(path)!r} ({error.strerror})") from None
+        raise ValueError(f"folder must be a folder that can be made, got {str(path)!r} ({error.strerror})") from None
 
 
 def write_summary(folder: Path, values: Mapping[str, Any]) -> None:
