@@ -21,7 +21,6 @@ from metrack.identity import Gallery
 from metrack.runs.job import Job, follow
 from metrack.runs.report import is_run, write_page, write_report
 from metrack.runs.report.curves import identification, occlusion, target_colour, timeline
-from metrack.runs.report.page import again
 from metrack.runs.report.reading import read_run
 from metrack.runs.report.strip import moments, shots
 from metrack.runs.results import PAGE, PICTURES
@@ -91,7 +90,7 @@ def test_the_page_needs_nothing_else_and_says_what_happened(report, run):
 
 
 def test_the_command_of_the_page_is_that_of_the_run(run):
-    words = shlex.split(again(run.summary))
+    words = shlex.split(Job.from_summary(run.summary).command)
     assert words[:3] == ["metrack", "track", run.summary["source"]]
     boxes = [[float(side) for side in words[k + 1].split(",")] for k, word in enumerate(words) if word == "--box"]
     assert boxes == [target["box"] for target in run.summary["targets"]]

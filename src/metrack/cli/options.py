@@ -60,7 +60,7 @@ OF_COMMAND = {  # where an argument is another option
     "map": {"path": "--out"},
     "gallery": {"gallery": "DIR", "path": "GALLERY"},
     "report": {"folder": "RESULTS"},
-    "studio": {"folder": "--runs"},
+    "studio": {"runs": "--runs", "folder": "FOLDER"},
 }
 
 

@@ -36,7 +36,7 @@ def studio(
     try:
         import uvicorn
 
-        from metrack.studio.serving import prepare
+        from metrack.studio.server import prepare
     except ImportError as error:
         wanted = "pip install 'metrack[studio]'"
         raise ValueError(

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from metrack.frames import Source, VideoFrame, open_source
-from metrack.studio.reader import to_jpeg
-from metrack.studio.shot import WIDEST
+from metrack.studio.pictures import WIDEST, to_jpeg
 
 
 class OpenCamera:

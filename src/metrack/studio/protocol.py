@@ -14,7 +14,7 @@ from metrack.config import PRESETS, TrackerConfig
 from metrack.estimate import Info
 from metrack.frames.formats import Record
 from metrack.runs.events import Event
-from metrack.studio.shot import WIDEST, Picture
+from metrack.studio.pictures import WIDEST, Picture
 
 
 def form() -> dict[str, Any]:

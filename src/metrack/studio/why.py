@@ -17,9 +17,9 @@ from scipy.linalg import eigh
 from metrack.arrays import Frame
 from metrack.box import Box
 from metrack.draw.heat import SHADES
+from metrack.runs.track import Sample, Track
 from metrack.studio import glyphs
-from metrack.studio.run import Run
-from metrack.studio.track import Sample, Track
+from metrack.studio.run_thread import RunThread
 from metrack.threads import one_blas_thread
 from metrack.tracking.score_map import usual_radius
 
@@ -30,16 +30,17 @@ DIRECTIONS = 4  # of the metric, the largest
 LEARNED = 1.001  # an eigenvalue above that of no metric
 
 
-def explain(run: Run, target: int) -> dict[str, Any]:
+def explain(run: RunThread, target: int) -> dict[str, Any]:
     """Explain the last estimate of a target; only in the run's thread."""
-    if not 1 <= target <= len(run.tracks):
-        raise ValueError(f"There is no target {target} in this run yet.")
-    track = run.tracks[target - 1]
+    tracks = run.begun().tracks
+    if not 1 <= target <= len(tracks):
+        raise ValueError(f"There is no target {target} in this run.")
+    track = tracks[target - 1]
     record = track.records[-1]
     image = run.image_of(record.frame)
     maps, reach, scale = _maps(track, image)
     directions, strengths = _directions(track)
-    samples = [_chosen(kept) for kept in track.kept]
+    samples = [_chosen(kept) for kept in track.samples]
     sheets = _sheets(run, samples)
     made = {f"{name}.png": _png(panel) for name, panel in maps.items()}
     made |= {f"direction-{n}.png": _png(each) for n, each in enumerate(directions, 1)}
@@ -57,12 +58,12 @@ def explain(run: Run, target: int) -> dict[str, Any]:
         "columns": COLUMNS,
         "thumb": THUMB,
         "ages": [[record.frame - sample.frame for sample in chosen] for chosen in samples],
-        "kept": [len(each) for each in track.kept],
+        "kept": [len(each) for each in track.samples],
         **_numbers(track),
     }
 
 
-def picture(run: Run, name: str) -> bytes:
+def picture(run: RunThread, name: str) -> bytes:
     """Return one of the pictures of the last explanation."""
     try:
         return run.explained[name]
@@ -151,7 +152,7 @@ def _chosen(kept: dict[int, Sample]) -> list[Sample]:
     return [ordered[n] for n in np.linspace(0, len(ordered) - 1, MOST_SAMPLES).round().astype(int)]
 
 
-def _sheets(run: Run, classes: list[list[Sample]]) -> list[Frame]:
+def _sheets(run: RunThread, classes: list[list[Sample]]) -> list[Frame]:
     """Cut samples out of their frames and lay them side by side, a sheet per class; none where frames are gone."""
     if run.live:
         return []
