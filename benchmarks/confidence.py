@@ -30,7 +30,7 @@ from metrack.config import preset
 from metrack.evaluation.calibration import auroc, expected_calibration_error
 from metrack.evaluation.plan import seed_of
 from metrack.evaluation.sequences import Sequence
-from metrack.tracking.confidence import signs
+from metrack.tracking.confidence import errors
 
 NAMES = ("foreground", "template", "colour", "response")
 SHRINKAGE = 1e-3
@@ -58,7 +58,7 @@ def follow(run: Run) -> Followed:
     tracker.init(next(pictures), Box(*sequence.truth[0]))
     estimates = [tracker.update(picture) for picture in pictures]
     evidence = [estimate.info.evidence for estimate in estimates]
-    against = np.array([signs(each) for each in evidence])
+    against = np.array([errors(each) for each in evidence])
     overlap = iou([estimate.box.to_xywh() for estimate in estimates], sequence.truth[1:])
     return Followed(sequence.name, against, overlap, np.array([estimate.score for estimate in estimates]))
 

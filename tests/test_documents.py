@@ -27,7 +27,6 @@ PRINTED = {
 DEFAULT_CHANGES = {
     "regression.use": "yes",
     "motion.particles": 50,
-    "motion.cell": 0.0,
     "memory.size": 100,
     "memory.first": 7,
     "memory.positives": 7,

@@ -67,13 +67,6 @@ class MotionConfig(_Section):
         10.0, "spread of one step in x and in y, in pixels of the target at base_size", low=0, high=1000
     )
     scale_std: float = setting(0.02, "spread of one step in log-scale", low=0, high=1)
-    cell: float = setting(
-        0.3,
-        "side of the cells whose particles are looked at as one, in pixels of the target at base_size; ten times that "
-        "in x and y and twice in scale where others refine them (0: the paper)",
-        low=0,
-        high=100,
-    )
     sharpness: float = setting(1000.0, "power of the score that weighs a particle (1: the paper)", low=0, high=1e6)
 
     @property
@@ -296,7 +289,6 @@ DEFAULT = PAPER.replace(
     {
         "regression.use": "yes",
         "motion.particles": 50,
-        "motion.cell": 0.0,
         "memory.size": 100,
         "memory.first": 7,
         "memory.positives": 7,

@@ -26,7 +26,6 @@ ARITHMETIC = {
     "NUMBA_CPU_FEATURES": "+avx2,+fma",
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
 }
-OLD = {"motion.cell": 0.0}
 PRESETS = ("default", "fast", "paper", "paper-structured", "paper-mixed")
 STATES = ("tracking", "occluded", "lost")
 TEXT_FILES = ("*.jsonl", "*.csv", "*.txt", "summary.json")
@@ -79,7 +78,7 @@ def tracked():
     for clip, images, boxes in clips():
         for preset in PRESETS:
             say(f"{preset}, {clip}")
-            tracker = MultiTracker(__import__("metrack").PRESETS[preset].replace(OLD), seed=3)
+            tracker = MultiTracker(preset, seed=3)
             for box in boxes:
                 tracker.add(images[0], box)
             found = [list(tracker.update(image).values()) for image in images[1:]]
@@ -120,17 +119,7 @@ def commands(sources: dict[str, Path]) -> dict[str, list[str]]:
     return {
         "track-default": [balloon, "--box", as_option(balloon_box()), "--format", "mot"],
         "track-fast": [crossing_video, *both, "--preset", "fast", "--start", "5", "--stop", "50"],
-        "track-paper": [
-            balloon,
-            "--box",
-            as_option(balloon_box()),
-            "--box",
-            "200,150,40,40",
-            "--preset",
-            "paper",
-            "--set",
-            "motion.cell=0",
-        ],
+        "track-paper": [balloon, "--box", as_option(balloon_box()), "--box", "200,150,40,40", "--preset", "paper"],
         "track-gallery": [crossing_video, *both, "--gallery", str(sources["gallery"]), "--seed", "5"],
     }
 

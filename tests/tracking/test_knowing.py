@@ -21,7 +21,7 @@ def story(seed):
     estimates, born = [], []
     for index in range(1, len(clip)):
         estimates.append(tracker.update(clip[index]))
-        held = [tracker._appearance.reservoirs[label].born for label in (FOREGROUND, BACKGROUND)]
+        held = [tracker.appearance.reservoirs[label].born for label in (FOREGROUND, BACKGROUND)]
         born.append({int(frame) for frames in held for frame in frames})
     visible = np.array([truth.visible for truth in clip.truth[1:]])
     overlap = iou([e.box.to_xywh() for e in estimates], [truth.box.to_xywh() for truth in clip.truth[1:]])
@@ -51,7 +51,7 @@ def test_a_tracker_that_always_learns_does_learn_from_them(seed):
     hidden = [index for index, truth in enumerate(clip.truth) if truth.visible < 0.1][:5]
     for index in range(1, hidden[-1] + 1):
         tracker.update(clip[index])
-    assert set(hidden) <= {int(frame) for frame in tracker._appearance.reservoirs[FOREGROUND].born}
+    assert set(hidden) <= {int(frame) for frame in tracker.appearance.reservoirs[FOREGROUND].born}
 
 
 def test_the_score_is_high_where_the_box_is_right_and_low_where_the_target_is_hidden(story):

@@ -17,7 +17,7 @@ from metrack.frames.formats import FORMATS, Record, read_jsonl
 from metrack.frames.sink import VideoWriter
 from metrack.runs.results import ResultFolder
 from metrack.synth import builtin_clip, crossing_balloons
-from metrack.tracking.several import AT_ONCE, assign, seed_of
+from metrack.tracking.several import AT_ONCE, assign, target_seed
 
 CAREFUL = preset("paper").replace(
     {"memory.learn_when": "tracking", "representation.loyalty": 1.0, "motion.particles": 100, "memory.size": 60}
@@ -62,7 +62,7 @@ def test_one_target_is_followed_as_by_a_tracker(images, seed):
 
 def test_a_few_targets_apart_are_followed_each_as_if_alone_also_when_others_come_and_go(images, seed):
     several = started(images[0], PLACES[:AT_ONCE], seed=seed)
-    alone = {number: Tracker(LIGHT, seed=seed_of(seed, number)) for number in several.boxes}
+    alone = {number: Tracker(LIGHT, seed=target_seed(seed, number)) for number in several.boxes}
     for number, tracker in alone.items():
         tracker.init(images[0], PLACES[number - 1])
     for image in images[1:6]:
@@ -103,7 +103,7 @@ def test_between_its_turns_a_target_found_by_regression_keeps_its_size(images):
     for image in images[1:7]:
         before = tracker.boxes
         for number, box in ((number, each.box) for number, each in tracker.update(image).items()):
-            resized[tracker._turn(number)] += abs(box.w - before[number].w) > 1e-6
+            resized[tracker._has_turn(number)] += abs(box.w - before[number].w) > 1e-6
     assert resized[False] == 0
     assert resized[True] > 0
 
@@ -119,7 +119,7 @@ def follow_crossing(crossing, seed):
 def test_targets_that_cross_do_not_become_one(crossing, seed, monkeypatch):
     learned = []
     learn = Tracker._learn
-    monkeypatch.setattr(Tracker, "_learn", lambda self, *rest: (learned.append(self._frame), learn(self, *rest))[1])
+    monkeypatch.setattr(Tracker, "_learn", lambda self, *rest: (learned.append(self.frames), learn(self, *rest))[1])
     estimates = follow_crossing(crossing, seed)
     for number, box in enumerate(crossing[-1][1], 1):
         assert estimates[-1][number].box.iou(box) > 0.5

@@ -1,6 +1,8 @@
 """The tracker as its users meet it."""
 
+import json
 import os
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +16,6 @@ from metrack.config import PAPER, PRESETS, preset
 from metrack.files import write_state
 from metrack.synth import builtin_clip
 from metrack.tracking.appearance import TEMPLATES
-from metrack.tracking.observer import Observer
 
 LIGHT = preset("paper").replace(
     {"motion.particles": 60, "memory.size": 40, "metric.triplets": 60}
@@ -138,10 +139,10 @@ def test_loading_something_else_says_so(tmp_path, content):
 
 def test_a_file_without_a_setting_is_refused(clip, tmp_path):
     """What is the default today need not be what the tracker was saved with."""
-    meta, arrays = started(clip)._state()
-    del meta["config"]["motion.cell"]
+    meta, arrays = started(clip).to_saved()
+    del meta["config"]["motion.refined"]
     write_state(tmp_path / "old.npz", meta, arrays)
-    with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz lacks 'motion\.cell'"):
+    with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz lacks 'motion\.refined'"):
         Tracker.load(tmp_path / "old.npz")
 
 
@@ -242,8 +243,6 @@ EXTREME = {
     "one particle": {"motion.particles": 1},
     "two particles": {"motion.particles": 2, "motion.refined": 0.9},
     "the paper's flat weights": {"motion.sharpness": 1.0, "motion.refined": 0.0},
-    "cells of no size to speak of": {"motion.cell": 5e-324},
-    "one cell for all": {"motion.cell": 100.0},
     "no motion": {"motion.shift_std": 0.0, "motion.scale_std": 0.0},
     "wild motion": {"motion.shift_std": 1000.0, "motion.scale_std": 1.0},
     "one sample": {"memory.size": 1, "memory.positives": 1, "memory.negatives": 1},
@@ -274,7 +273,7 @@ def test_a_blank_frame_to_rank_boxes_on_does_no_harm(clip):
     for _ in range(3):
         estimate = tracker.update(np.full_like(clip[0], 128))
         assert_sane(estimate, clip[0].shape)
-    assert np.isfinite(tracker._appearance.space.metric).all()
+    assert np.isfinite(tracker.appearance.space.metric).all()
 
 
 @pytest.mark.parametrize("changes", EXTREME.values(), ids=EXTREME.keys())
@@ -295,69 +294,15 @@ def test_refining_particles_find_the_target_more_precisely(clip):
     assert mean_overlap(0.5) > mean_overlap(0.0) + 0.02
 
 
-def looked_at(clip, changes, seed=0, frames=5):
-    """How many states are looked at in a frame, those that explore and those that refine, on average."""
-    tracker, looks = started(clip, LIGHT.replace(changes), seed), []
-
-    class Counting(Observer):
-        def observe(self, view, states):
-            looks.append(len(states))
-            return super().observe(view, states)
-
-    tracker._observer = Counting(tracker.config, tracker._bounds, tracker._appearance)
-    for estimate in follow(tracker, clip, frames):
-        assert len(estimate.info.particles) == len(estimate.info.theta_f) == tracker.config.motion.particles
-    return np.mean(np.reshape(looks, (frames, 2)), axis=0)
-
-
-def test_particles_that_share_a_cell_are_looked_at_once(clip, seed):
-    few = looked_at(clip, {"motion.particles": 200}, seed)
-    many = looked_at(clip, {"motion.particles": 6400}, seed)
-    assert few.sum() > 0.75 * 200
-    assert many.sum() < 0.55 * 6400
-
-
-def test_cells_are_large_only_for_particles_that_others_refine(clip, seed):
-    """Also where the share that refines is less than one particle."""
-    explorers, _ = looked_at(clip, {"motion.particles": 1000, "motion.refined": 0.5}, seed)
-    assert explorers < 0.9 * 500
-    for refined in (0.0, 0.0009):
-        alone, none = looked_at(clip, {"motion.particles": 1000, "motion.refined": refined}, seed)
-        assert none == 0
-        assert alone > 0.97 * 1000
-
-
-def test_without_cells_nothing_is_shared(clip, seed):
-    assert looked_at(clip, {"motion.particles": 1000}, seed).sum() < 950
-    assert looked_at(clip, {"motion.particles": 1000, "motion.cell": 0.0}, seed).sum() == 1000
-
-
-def test_whoever_shares_a_cell_has_the_place_and_the_scores_of_the_first(clip, seed):
-    tracker = started(clip, LIGHT, seed)
-    follow(tracker, clip, 10)
-    rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
-    states = np.column_stack([rng.normal(x, 3, 300), rng.normal(y, 3, 300), rng.normal(0, 0.02, 300)])
-    view = tracker._look(clip[11], tracker._bounds.to_boxes(states))
-    together = tracker._observer.observe_shared(view, states, coarse=True)
-    sides = np.array([3 / view.zoom, 3 / view.zoom, 2 * 0.3 / 32])
-    firsts = {}
-    expected = [firsts.setdefault(tuple(np.rint(state / sides)), state) for state in states]
-    assert len(firsts) < 250
-    np.testing.assert_array_equal(together.states, expected)
-    alone = tracker._observer.observe(view, together.states)
-    for name in ("theta_f", "theta_b", "strangeness", "scores"):
-        np.testing.assert_allclose(getattr(together, name), getattr(alone, name), rtol=1e-4, atol=1e-5)
-
-
 def test_default_holds_still_while_the_target_is_hidden(clip, seed):
     config = LIGHT.replace({"memory.learn_when": "tracking"})
     tracker = started(clip, config, seed)
     follow(tracker, clip, 20)
-    before = tracker._appearance.to_arrays()
+    before = tracker.appearance.to_arrays()
     noise = np.random.default_rng(seed).integers(0, 256, clip[0].shape, np.uint8)
     hidden = [tracker.update(noise) for _ in range(5)]
     assert {e.state for e in hidden} == {"occluded"}
-    for name, array in tracker._appearance.to_arrays().items():
+    for name, array in tracker.appearance.to_arrays().items():
         np.testing.assert_array_equal(array, before[name])
     spreads = [e.info.particles[: config.motion.explorers, 0].std() for e in hidden]
     assert spreads[-1] > 1.5 * spreads[0]
@@ -419,7 +364,7 @@ def test_memory_stays_bounded_over_a_long_stream(clip):
     for i in range(400):
         tracker.update(clip[i % 60])
         if i in (100, 399):
-            sizes.append(sum(a.nbytes for a in tracker._appearance.to_arrays().values()))
+            sizes.append(sum(a.nbytes for a in tracker.appearance.to_arrays().values()))
     assert sizes[1] <= sizes[0]
 
 
@@ -443,18 +388,19 @@ def test_a_target_that_jumps_is_still_learned_from_all_around_it(clip, monkeypat
     tracker = started(clip, LIGHT.replace({"memory.negatives": 40}))
     follow(tracker, clip, 10)
     regions = []
-    look = tracker._extractor.look
+    extractor = tracker._state.observer.extractor
+    look = extractor.look
 
     def noting(frame, region, zoom):
         regions.append(region)
         return look(frame, region, zoom)
 
-    monkeypatch.setattr(tracker._extractor, "look", noting)
+    monkeypatch.setattr(extractor, "look", noting)
     tracker.update(clip[11])
     assert len(regions) == 1  # as a rule one look does for searching and learning
     view = look(clip[11], regions[0], 1.0)
-    tracker._box = jumped = Box(tracker.box.x - 100, tracker.box.y + 60, tracker.box.w, tracker.box.h)
-    tracker._learn(clip[11], view)
+    tracker._state.box = jumped = Box(tracker.box.x - 100, tracker.box.y + 60, tracker.box.w, tracker.box.h)
+    tracker._learn(tracker._state, clip[11], view)
     assert len(regions) == 2
     reach = tracker.config.memory.negative_outer
     assert jumped.grow(jumped.w * reach, jumped.h * reach).contains(regions[1])
@@ -484,7 +430,7 @@ class TestScoringAnyBox:
     def test_it_needs_a_target_and_a_frame_like_the_first(self, clip):
         with pytest.raises(ValueError, match="score needs a target"):
             Tracker(LIGHT).score(clip[0], np.ones((1, 4)))
-        with pytest.raises(ValueError, match="no box yet"):
+        with pytest.raises(ValueError, match="box needs a target"):
             Tracker(LIGHT).box  # noqa: B018
         with pytest.raises(ValueError, match="frame"):
             started(clip).score(clip[0][:-1], np.ones((1, 4)))
@@ -506,17 +452,18 @@ def test_a_rival_representation_refuses_a_metric():
 def test_loyalty_prefers_what_looks_like_the_first_frame(clip, seed):
     plain = started(clip, LIGHT, seed)
     follow(plain, clip, 10)
-    loyal = started(clip, LIGHT.replace({"representation.loyalty": 1.0}), seed)
-    loyal._observer = replace(loyal._observer, appearance=plain._appearance)
+    observer = plain._state.observer
+    loyal_observer = replace(observer, config=LIGHT.replace({"representation.loyalty": 1.0}))
     rng, (x, y) = np.random.default_rng(seed), clip.truth[10].box.centre
     states = np.column_stack([rng.normal(x, 9, 80), rng.normal(y, 9, 80), rng.normal(0, 0.2, 80)])
-    view = plain._look(clip[10], plain._bounds.to_boxes(states))
-    without, with_it = plain._observer.observe(view, states), loyal._observer.observe(view, states)
-    descriptors = view.describe(plain._bounds.to_boxes(states))
-    first = plain._appearance.first
+    boxes = observer.bounds.to_boxes(states)
+    view = observer.cut(clip[10], boxes, plain._state.locator.zoom)
+    without, with_it = observer.observe(view, states), loyal_observer.observe(view, states)
+    descriptors = view.describe(boxes)
+    first = plain.appearance.first
     nearest = [min(float(((one - known) ** 2).sum()) for known in first) for one in descriptors]  # the slow twin
     np.testing.assert_allclose(with_it.strangeness, nearest, atol=1e-5)
-    expected = plain._observer.score(without.theta_f + nearest, without.theta_b, np.zeros(80))
+    expected = observer.score(without.theta_f + nearest, without.theta_b, np.zeros(80))
     np.testing.assert_allclose(with_it.scores, expected, rtol=1e-5)
     np.testing.assert_array_equal(with_it.theta_f, without.theta_f)
     assert with_it.strangeness[with_it.best] <= without.strangeness[without.best]
@@ -524,17 +471,17 @@ def test_loyalty_prefers_what_looks_like_the_first_frame(clip, seed):
 
 def test_the_first_frame_is_never_forgotten(clip):
     tracker = started(clip)
-    first = tracker._appearance.first.copy()
+    first = tracker.appearance.first.copy()
     assert len(first) == TEMPLATES
     follow(tracker, clip, 30)
-    np.testing.assert_array_equal(tracker._appearance.first, first)
+    np.testing.assert_array_equal(tracker.appearance.first, first)
 
 
 def test_the_first_frame_gives_many_samples_and_later_ones_few(clip, seed):
     tracker = started(clip, PAPER, seed)
-    assert tracker._appearance.space.counts == [50, 50]
+    assert tracker.appearance.space.counts == [50, 50]
     follow(tracker, clip, 10)
-    assert tracker._appearance.space.counts == [70, 70]
+    assert tracker.appearance.space.counts == [70, 70]
 
 
 def test_a_lost_target_is_searched_for_in_the_whole_frame(clip, seed):
@@ -554,8 +501,40 @@ def test_a_lost_target_is_searched_for_in_the_whole_frame(clip, seed):
 
 
 def test_a_view_says_which_boxes_it_covers(clip):
-    view = started(clip)._extractor.look(clip[0], Box(50, 40, 100, 80), 1.0)
+    view = started(clip)._state.observer.extractor.look(clip[0], Box(50, 40, 100, 80), 1.0)
     boxes = np.array([[50, 40, 100, 80], [49.9, 50, 20, 20], [60, 50, 20, 70.1], [60, 50, 20, 20.0]])
     np.testing.assert_array_equal(view.covered(boxes), [True, False, False, True])
     assert view.covers(boxes[[0, 3]])
     assert not view.covers(boxes)
+
+
+def test_looking_changes_nothing(clip, seed):
+    """Two looks at a frame find the same, and the tracker goes on as if it had not been asked."""
+    for config in (LIGHT, "default"):
+        asked, twin = started(clip, config, seed), started(clip, config, seed)
+        follow(asked, clip, 5)
+        follow(twin, clip, 5)
+        one, two = asked.look(clip[6]), asked.look(clip[6])
+        assert one.box == two.box
+        assert one.randomness == two.randomness
+        np.testing.assert_array_equal(one.cloud.scores, two.cloud.scores)
+        asked.look_elsewhere(clip[6], one, np.array([one.box.to_xywh()]), 0.5)
+        saved = [json.dumps(each.to_saved()[0], sort_keys=True) for each in (asked, twin)]
+        assert saved[0] == saved[1]
+        assert asked.update(clip[6]) == twin.update(clip[6])
+
+
+def test_the_chosen_particle_is_the_estimate(clip, seed):
+    for config in (LIGHT, "default"):
+        for estimate in follow(started(clip, config, seed), clip, 12):
+            info = estimate.info
+            np.testing.assert_allclose(info.particles[info.chosen], estimate.box.to_xywh(), atol=1e-9)
+            assert estimate.verdict.state == estimate.state
+
+
+def test_a_pickled_tracker_goes_on_as_the_original(clip, seed):
+    for config in (LIGHT, "default"):
+        tracker = started(clip, config, seed)
+        follow(tracker, clip, 8)
+        copy = pickle.loads(pickle.dumps(tracker))
+        assert [tracker.update(clip[i]) for i in (9, 10)] == [copy.update(clip[i]) for i in (9, 10)]

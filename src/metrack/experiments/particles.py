@@ -1,8 +1,7 @@
 """How many particles are needed, and what they cost.
 
 Beside the time of whole frames stands the time of scoring alone, which is what particles cost: it is measured on the
-first sequence, in this process. Time ~ particles^e with e < 1 is what the paper calls sublinear. Part of that is ours:
-particles that share a cell are looked at as one.
+first sequence, in this process. Time ~ particles^e with e < 1 is what the paper calls sublinear.
 """
 
 from __future__ import annotations
@@ -41,7 +40,6 @@ def find(experiment: Experiment, given: Given) -> Finding:
         y_label="ms",
     )
     notes = [*_grows("The time of a frame", frame_ms), *_grows("The time of scoring alone", scoring_ms)]
-    notes.append("Particles that share a cell are looked at as one, which the paper does not do (motion.cell).")
     return replace(finding, figures=[*finding.figures, figure], notes=[*finding.notes, *notes])
 
 

@@ -61,6 +61,7 @@ def from_json_line(line: str) -> Record:
     fields = json.loads(line)
     fields["box"] = Box(*fields["box"])
     if "evidence" in fields:
+        fields["evidence"].pop("scale", None)  # of version 0.1
         fields["evidence"] = Evidence(**fields["evidence"])
     if "distances" in fields:
         fields["distances"] = tuple(fields["distances"])

@@ -13,8 +13,7 @@ from metrack.estimate import TRACKING, Estimate, Info
 from metrack.frames import VideoFrame
 from metrack.frames.formats import Record
 from metrack.identity import Gallery
-from metrack.tracking.appearance import Appearance
-from metrack.tracking.several import seed_of
+from metrack.tracking.several import target_seed
 from metrack.tracking.tracker import Tracker
 
 
@@ -60,7 +59,7 @@ class Track:
         self, config: TrackerConfig, seed: int, gallery: Gallery | None, frame: VideoFrame, box: Box
     ) -> Track:
         """Return the same target up to a frame, and begun anew there with another box."""
-        tracker = Tracker(config, seed=seed_of(seed, self.target), gallery=gallery)
+        tracker = Tracker(config, seed=target_seed(seed, self.target), gallery=gallery)
         tracker.init(frame.image, box)
         track = Track(self.target, tracker)
         track.restore([record for record in self.records if record.frame < frame.index])
@@ -76,11 +75,6 @@ class Track:
         """How the last estimate came about."""
         return None if self.last is None else self.last.info
 
-    @property
-    def appearance(self) -> Appearance:
-        """What the tracker remembers; for looking only."""
-        return self.tracker._appearance
-
     def _add(self, record: Record) -> None:
         if not self.keep:
             self.records.clear()
@@ -91,11 +85,11 @@ class Track:
 
     def _note_samples(self, frame: int) -> None:
         """Note the origin of samples that entered the memory with this frame, if any did."""
-        entered = self.appearance.entered
+        entered = self.tracker.appearance.entered
         if entered is None or entered is self._noted:
             return
         self._noted = entered
-        for kept, boxes, (slots, sources) in zip(self.samples, self.tracker.taught, entered, strict=True):
+        for kept, boxes, (slots, sources) in zip(self.samples, self.tracker.sampled, entered, strict=True):
             kept |= _cut_out(frame, boxes, slots, sources)
 
 

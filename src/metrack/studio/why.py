@@ -75,12 +75,12 @@ def _numbers(track: Track) -> dict[str, Any]:
     info = track.info
     if info is None:
         return {"theta": None}
-    best = int(np.argmax(info.weights))
+    chosen = info.chosen
     energy = track.tracker.config.features.energy
     return {
         "theta": {
-            "foreground": round(float(info.theta_f[best]) / energy, 4),
-            "background": round(float(info.theta_b[best]) / energy, 4),
+            "foreground": round(float(info.theta_f[chosen]) / energy, 4),
+            "background": round(float(info.theta_b[chosen]) / energy, 4),
             "cloud": [
                 [round(float(f) / energy, 4), round(float(b) / energy, 4)]
                 for f, b in zip(info.theta_f, info.theta_b, strict=True)
@@ -129,7 +129,7 @@ def _crop(image: Frame, corners: tuple[float, float, float, float], side: int) -
 
 def _directions(track: Track) -> tuple[list[Frame], list[float]]:
     """Draw the directions in which the metric stretches most; none where nothing has been learned."""
-    metric = track.appearance.space.metric
+    metric = track.tracker.appearance.space.metric
     first = max(len(metric) - DIRECTIONS, 0)
     with one_blas_thread():
         values, vectors = eigh(metric.astype(np.float64), subset_by_index=(first, len(metric) - 1))

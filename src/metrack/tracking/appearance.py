@@ -1,7 +1,7 @@
-"""What the target and its surroundings look like, and how candidates compare with it.
+"""The appearance model: foreground and background samples under a learned metric.
 
-One frame's learning in three movements: samples enter the two reservoirs, rounds of metric learning follow as they
-come due, and what is known of both classes as a whole follows for the candidates of the next frame.
+Learning from a frame has three steps: samples enter the two reservoirs, rounds of metric learning run when they are
+due, and the residuals of both classes are prepared for the candidates of the next frame.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from metrack.metric.schedule import due
 from metrack.metric.structured import learn_ranking
 from metrack.representation.residuals import Residuals
 
-REFRESH_EVERY = 500  # frames from one exact re-computation of all that is kept up to date to the next
-TEMPLATES = 7  # foreground samples of the first frame that are never forgotten, at most
-FIRST_CAPACITY = 512  # samples per class for which a memory that keeps everything starts
+REFRESH_EVERY = 500  # frames between exact re-computations of what is otherwise updated incrementally
+TEMPLATES = 7  # foreground samples of the first frame that are kept for ever, at most
+FIRST_CAPACITY = 512  # samples per class that a memory without bound has room for at first
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a frame has to teach.
+    """Descriptors of the samples of one frame.
 
     ``foreground`` and ``background`` are samples ``(k, D)``, the first foreground sample being the estimate itself.
     ``ranked`` ``(b, D)`` are descriptors of boxes around it whose ``overlaps`` ``(b,)`` with it are known.
@@ -54,10 +54,10 @@ class Appearance:
         self.space = SampleSpace(dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size)
         self.guard = Guard(config.metric.floor)
         self._residuals = Residuals(config, self.space)
-        self.first: Floats = np.empty((0, dimension), np.float32)  # samples of the first frame, never forgotten
-        self.steps_taken = 0  # in the metric learning of the last frame
+        self.first: Floats = np.empty((0, dimension), np.float32)  # samples of the first frame, kept for ever
+        self.steps_taken = 0  # of metric learning in the last frame
         self._refreshed = 0  # frame of the last exact re-computation
-        self.entered: tuple[tuple[Ints, Ints], tuple[Ints, Ints]] | None = None  # slots and sources, in the last lesson
+        self.entered: tuple[tuple[Ints, Ints], tuple[Ints, Ints]] | None = None  # slots and sources of the last samples
 
     def energies(self, candidates: Floats) -> tuple[Floats, Floats]:
         """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
@@ -68,14 +68,14 @@ class Appearance:
         return nearest_squares(candidates, self.first)
 
     def learn(self, rng: np.random.Generator, frame: int, lesson: Lesson) -> None:
-        """Take in what a frame has to teach."""
+        """Take the samples of a frame into memory, and learn the metric from them."""
         self.steps_taken = 0
         if not len(self.first):
             self.first = lesson.foreground[:TEMPLATES].copy()
         slots_f, from_f = self.reservoirs[FOREGROUND].offer(rng, frame, len(lesson.foreground))
         slots_b, from_b = self.reservoirs[BACKGROUND].offer(rng, frame, len(lesson.background))
         self._residuals.put((slots_f, slots_b), (lesson.foreground[from_f], lesson.background[from_b]))
-        self.entered = (slots_f, from_f), (slots_b, from_b)  # for whoever shows the memory
+        self.entered = (slots_f, from_f), (slots_b, from_b)
         if self.config.metric.learning != "off":
             if due(frame, self.config.metric.every):
                 self._learn_triplets(self._triplets(rng))
@@ -89,7 +89,7 @@ class Appearance:
         self._residuals.prepare()
 
     def without_metric(self) -> Self:
-        """Return the same memory as it would compare candidates if no metric had been learned."""
+        """Return a copy of the memory with the identity as its metric."""
         plain = type(self)(self.config, len(self.space.metric))
         known = {name: array.copy() for name, array in self.space.to_arrays().items()}
         plain.space.restore(known)
@@ -166,7 +166,10 @@ class Appearance:
             self._change_metric((push, pull), (push @ space.samples.T, pull @ space.samples.T))
 
     def _change_metric(self, change: tuple[Floats, Floats], seen: tuple[Floats, Floats]) -> None:
-        """Add push' push - pull' pull: ``(m, D)`` each in ``change``; as samples see them ``(m, n)`` in ``seen``."""
+        """Add push' push - pull' pull to the metric.
+
+        ``change`` holds push and pull ``(m, D)``, ``seen`` their inner products with the samples ``(m, n)``.
+        """
         (push, pull), (seen_push, seen_pull) = change, seen
         metric, space = self.config.metric, self.space
         if metric.learning == "guarded":

@@ -1,4 +1,4 @@
-"""What is seen where a particle stands: how well it is explained by what is remembered, and its score."""
+"""The observation model: how candidate states look in a frame, and how the memory scores them."""
 
 from __future__ import annotations
 
@@ -7,43 +7,49 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.arrays import Floats
+from metrack.arrays import Floats, Frame
+from metrack.box import Box, bounding
 from metrack.config import TrackerConfig
-from metrack.features.extractor import View
+from metrack.features.extractor import Extractor, View
 from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States
-from metrack.motion.sharing import COARSE, fine_cell, share
 from metrack.representation.metric_weighted import score
 from metrack.tracking.appearance import Appearance
 
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """Looks at states of one target."""
+    """Cuts search windows out of frames and scores the states of one target in them."""
 
     config: TrackerConfig
     bounds: Bounds
     appearance: Appearance
+    extractor: Extractor
 
     def observe(self, view: View, states: States) -> Cloud:
-        """Look at states: how well they are explained by foreground and background, and their score."""
+        """Return states ``(N, 3)`` with their boxes, residuals, template errors and scores."""
         boxes = self.bounds.to_boxes(states)
         descriptors = view.describe(boxes)
         theta_f, theta_b = self.appearance.energies(descriptors)
         strangeness = self.appearance.strangeness(descriptors)
         return Cloud(states, boxes, theta_f, theta_b, strangeness, self.score(theta_f, theta_b, strangeness))
 
-    def observe_shared(self, view: View, states: States, *, coarse: bool) -> Cloud:
-        """Look at one state of each cell, coarse or fine; the others are moved to it and score the same."""
-        side = self.config.motion.cell
-        if side == 0:
-            return self.observe(view, states)
-        cell = fine_cell(side, view.zoom, self.config.features.base_size)
-        chosen, stand_in = share(states, cell * COARSE if coarse else cell)
-        return self.observe(view, states[chosen])[stand_in]
-
     def score(self, theta_f: Floats, theta_b: Floats, strangeness: Floats) -> NDArray[np.float64]:
-        """Score what was seen ``(N,)``, in [0, 1]."""
+        """Score candidates by their residuals and template errors ``(N,)``; scores are in [0, 1]."""
         settings = self.config.representation
         loyal = theta_f + settings.loyalty * strangeness
         return score(loyal, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
+
+    def cut(self, frame: Frame, boxes: Floats, zoom: float, margin: float = 0.0) -> View:
+        """Cut the window that holds boxes ``(N, 4)``, and so many image pixels more on every side."""
+        return self.extractor.look(frame, bounding(boxes).grow(margin, margin), zoom)
+
+    def cut_for_learning(
+        self, frame: Frame, boxes: Floats, zoom: float, margin: float, target: Box, shift: float = 0.0
+    ) -> View:
+        """Cut a window that also holds the samples around a target box, which may yet shift by some pixels."""
+        memory = self.config.memory
+        reach, room = max(memory.reach, self.config.ranking.reach), memory.positive_radius + shift
+        learned = target.grow(target.w * reach + room, target.h * reach + room)
+        region = bounding(np.array([bounding(boxes).grow(margin, margin).to_xywh(), learned.to_xywh()]))
+        return self.extractor.look(frame, region, zoom)

@@ -1,8 +1,8 @@
-"""The confidence map: how well every place around the target would do as its place (the paper's figure 1).
+"""The confidence map: the score of every shift of the target's box (the paper's figure 1).
 
 Entry ``[dy + radius, dx + radius]`` of a map is the score of the tracker's box shifted by ``(dx, dy)`` image pixels.
-Drawn beside the frame, with the metric and without, it shows what the metric does: the lower the surroundings of the
-peak, the less there is to mistake for the target.
+A map with the metric beside one without shows what the metric does: the lower the surroundings of the peak, the less
+there is to mistake for the target.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from metrack.arrays import Floats, Frame
 from metrack.box import Box
 from metrack.tracking.tracker import Tracker
 
-LARGEST_RADIUS = 200  # pixels: some seconds
+LARGEST_RADIUS = 200  # pixels: takes some seconds
 BOXES_AT_ONCE = 10_000  # bounds the memory for their descriptors
 
 
@@ -42,7 +42,7 @@ def confidence_map(tracker: Tracker, frame: Frame, radius: int, *, metric: bool 
     """
     radius = check_radius(radius)
     boxes = _shifted(tracker.box, radius)
-    corners = boxes[[0, -1]]  # every piece brings them along, so that all are looked at in one and the same window
+    corners = boxes[[0, -1]]  # part of every piece, so that all pieces are cut from the same window
     pieces = np.array_split(boxes, -(-len(boxes) // BOXES_AT_ONCE))
     scores = [tracker.score(frame, np.vstack([piece, corners]), metric=metric)[:-2] for piece in pieces]
     return np.concatenate(scores).reshape(2 * radius + 1, 2 * radius + 1)

@@ -1,17 +1,17 @@
-"""Several targets over one frame.
+"""Several targets in one video.
 
-Every target has a tracker and a seed of its own; the first takes the seed itself, so that one target alone is followed
-exactly as :class:`Tracker` follows it. Three things make several targets more than a list of trackers:
+Every target has its own tracker and seed; the first takes the seed itself, so that one target alone is followed exactly
+as :class:`Tracker` follows it. Three rules make several targets more than a list of trackers:
 
-* Two targets are never seen in one place. Where two estimates overlap strongly, it is left to the target with the
-  better claim to it: the log odds of its looks, judged by its own first frame and memory, less the way from where it
-  was last seen, in squared steps. The other counts as hidden: it learns nothing and is looked for where it was last.
-  Targets that were in one place from the start, such as a face and its head, may stay so until they part.
-* Where there are many, they take turns: each is looked at fully and learned from in every ``ceil(n / AT_ONCE)``-th
-  frame. In between it is found too, but in brief: as large as it was, and nothing is learned.
+* Two targets are never at one place. Where two estimates overlap strongly, the target with the better claim keeps the
+  place: the log odds of its evidence, less its squared distance from where it was last visible, in steps. The other
+  one counts as hidden: it learns nothing and is looked for where it was last. Targets that were at one place from the
+  start, such as a face and its head, may stay so until they part.
+* Many targets take turns: each one is searched over scales and learned from in every ``ceil(n / AT_ONCE)``-th frame
+  only. In between it is found at the size it had.
 * With a gallery, each known target is at most one of those followed.
 
-Targets are worked on in parallel; what comes out does not depend on how many processors there are.
+Targets are processed in parallel; the results do not depend on the number of processors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
@@ -39,8 +39,8 @@ from metrack.identity import Gallery
 from metrack.threads import one_blas_thread
 from metrack.tracking.tracker import Sighting, Tracker
 
-COLLAPSED = 0.5  # overlap beyond which two estimates are one place
-PARTED = COLLAPSED / 2  # overlap below which two targets that began in one place have left it
+COLLAPSED = 0.5  # overlap above which two estimates are at one place
+PARTED = COLLAPSED / 2  # overlap below which two targets that began at one place have parted
 AT_ONCE = 2  # targets that take their turn in a frame
 KIND = "several targets"
 
@@ -77,7 +77,7 @@ class MultiTracker:
         self.config, self.seed = usual.config, usual.seed
         self.gallery = gallery
         self._trackers: dict[int, Tracker] = {}
-        self._apart: set[Pair] = set()  # that have been seen in two places
+        self._apart: set[Pair] = set()  # pairs that have been at two places
         self._numbers = 0  # given so far
         self._frame = 0
         self._shape: tuple[int, ...] | None = None
@@ -86,10 +86,10 @@ class MultiTracker:
     def of(cls, trackers: Mapping[int, Tracker]) -> Self:
         """Go on with targets, at least one, that were followed one by one; all with the same settings."""
         first = trackers[min(trackers)]
-        judge = first._identifier
-        several = cls(first.config, seed=first.seed, gallery=None if judge is None else judge.gallery)
+        gallery = None if first.identifier is None else first.identifier.gallery
+        several = cls(first.config, seed=first.seed, gallery=gallery)
         several._trackers = dict(sorted(trackers.items()))
-        several._numbers, several._frame, several._shape = max(trackers), first._frame, first._shape
+        several._numbers, several._frame, several._shape = max(trackers), first.frames, first.shape
         pairs = combinations(several.boxes.items(), 2)
         several._apart = {(one, other) for (one, at), (other, there) in pairs if at.iou(there) <= COLLAPSED}
         return several
@@ -98,7 +98,7 @@ class MultiTracker:
         """Follow one target more, marked by ``box`` (x, y, w, h) in the frame last updated with; return its number."""
         frame = check_frame(frame, like=self._shape)
         number = self._numbers + 1
-        tracker = Tracker(self.config, seed=seed_of(self.seed, number), gallery=self.gallery)
+        tracker = Tracker(self.config, seed=target_seed(self.seed, number), gallery=self.gallery)
         tracker.init(frame, box)
         self._apart |= {(other, number) for other, at in self.boxes.items() if at.iou(tracker.box) <= COLLAPSED}
         self._trackers[number] = tracker
@@ -120,13 +120,11 @@ class MultiTracker:
         self._frame += 1
         numbers = list(self._trackers)
         with one_blas_thread():
-            found = _in_parallel(lambda n: self._trackers[n]._find(frame, brief=not self._turn(n)), numbers)
+            found = _in_parallel(lambda n: self._trackers[n].look(frame, brief=not self._has_turn(n)), numbers)
             seen = dict(zip(numbers, found, strict=True))
-            hidden = self._displaced(seen)
-            self._send_elsewhere(frame, seen, hidden)
-            done = _in_parallel(
-                lambda n: self._trackers[n]._conclude(frame, seen[n], learn=self._turn(n), hidden=n in hidden), numbers
-            )
+            overlaps = self._displaced(seen)
+            self._send_elsewhere(frame, seen, overlaps.keys())
+            done = _in_parallel(lambda n: self._commit(n, frame, seen[n], overlaps.get(n)), numbers)
         estimates = dict(zip(numbers, done, strict=True))
         self._part(estimates)
         return self._named(estimates)
@@ -141,39 +139,45 @@ class MultiTracker:
         """The tracker of every target, to look into, by its number."""
         return dict(self._trackers)
 
-    def _turn(self, target: int) -> bool:
+    def _commit(self, target: int, frame: Frame, sighting: Sighting, overlap: float | None) -> Estimate:
+        displaced = None if overlap is None else (overlap, COLLAPSED)
+        return self._trackers[target].commit(frame, sighting, learn=self._has_turn(target), displaced=displaced)
+
+    def _has_turn(self, target: int) -> bool:
         """Whether it is a target's turn to be looked at fully and learned from."""
         return (self._frame + target) % math.ceil(len(self._trackers) / AT_ONCE) == 0
 
-    def _displaced(self, seen: Mapping[int, Sighting]) -> set[int]:
-        """Return the targets whose place another one has the better claim to."""
-        claims = {number: self._trackers[number]._claim(sighting) for number, sighting in seen.items()}
+    def _displaced(self, seen: Mapping[int, Sighting]) -> dict[int, float]:
+        """Return the targets to whose place another one has the better claim, with their overlap."""
+        claims = {number: self._trackers[number].claim(sighting) for number, sighting in seen.items()}
         kept: list[int] = []
+        displaced: dict[int, float] = {}
         for number in sorted(claims, key=lambda each: (-claims[each], each)):
-            if not any(self._collide(number, other, seen) for other in kept):
+            rivals = [other for other in kept if _pair(number, other) in self._apart]
+            overlap = max((seen[number].box.iou(seen[other].box) for other in rivals), default=0.0)
+            if overlap > COLLAPSED:
+                displaced[number] = overlap
+            else:
                 kept.append(number)
-        return set(seen) - set(kept)
+        return displaced
 
-    def _collide(self, one: int, other: int, seen: Mapping[int, Sighting]) -> bool:
-        return _pair(one, other) in self._apart and seen[one].box.iou(seen[other].box) > COLLAPSED
-
-    def _send_elsewhere(self, frame: Frame, seen: dict[int, Sighting], hidden: set[int]) -> None:
-        """Let targets without a claim guess at the best place that is not taken."""
+    def _send_elsewhere(self, frame: Frame, seen: dict[int, Sighting], hidden: Collection[int]) -> None:
+        """Give displaced targets the best place that is not taken."""
         kept = [number for number in seen if number not in hidden]
         for number in sorted(hidden):
             taken = [seen[other].box.to_xywh() for other in kept if _pair(number, other) in self._apart]
-            seen[number] = self._trackers[number]._elsewhere(frame, seen[number], np.array(taken), COLLAPSED)
+            seen[number] = self._trackers[number].look_elsewhere(frame, seen[number], np.array(taken), COLLAPSED)
 
     def _part(self, estimates: Mapping[int, Estimate]) -> None:
-        """Take note of targets that are seen in two places by now."""
+        """Note the pairs of targets that are at two places by now."""
         tracked = [number for number, each in estimates.items() if each.state == TRACKING]
         for pair in set(combinations(tracked, 2)) - self._apart:
             if estimates[pair[0]].box.iou(estimates[pair[1]].box) < PARTED:
                 self._apart.add(pair)
 
     def _named(self, estimates: dict[int, Estimate]) -> dict[int, Estimate]:
-        """Let every known target be one of those followed at most; one that is hidden keeps its name."""
-        judges = {number: tracker._identifier for number, tracker in self._trackers.items()}
+        """Assign every known target to at most one of those followed; a hidden one keeps its name."""
+        judges = {number: tracker.identifier for number, tracker in self._trackers.items()}
         means = {number: each.means for number, each in judges.items() if each is not None and each.means is not None}
         if self.gallery is None or len(means) < 2:
             return estimates
@@ -183,7 +187,7 @@ class MultiTracker:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything the next frame needs to an ``.npz`` file (no pickle)."""
-        states = {str(number): tracker._state() for number, tracker in self._trackers.items()}
+        states = {str(number): tracker.to_saved() for number, tracker in self._trackers.items()}
         meta = {
             "kind": KIND,
             "config": self.config.to_dict(),
@@ -218,13 +222,13 @@ class MultiTracker:
             own = {
                 name.removeprefix(f"{number}."): each for name, each in arrays.items() if name.startswith(f"{number}.")
             }
-            self._trackers[int(number)] = Tracker._from_state(state, own, self.gallery)
+            self._trackers[int(number)] = Tracker.from_saved(state, own, self.gallery)
 
 
-def seed_of(seed: int, target: int) -> int:
+def target_seed(seed: int, target: int) -> int:
     """Return the seed of a target, which count from 1; the first takes the given one itself.
 
-    >>> seed_of(5, 1), seed_of(5, 2) == seed_of(5, 2), seed_of(5, 2) == seed_of(5, 3)
+    >>> target_seed(5, 1), target_seed(5, 2) == target_seed(5, 2), target_seed(5, 2) == target_seed(5, 3)
     (5, True, False)
     """
     return seed if target == 1 else int(np.random.SeedSequence([seed, target]).generate_state(1)[0])

@@ -1,4 +1,4 @@
-"""Where the time of a frame goes."""
+"""Times of the stages of a frame."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Stopwatch:
         self.laps: dict[str, float] = {}
         self._last = perf_counter()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Leave out the time since the last lap."""
         self._last = perf_counter()
 

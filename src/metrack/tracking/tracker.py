@@ -1,4 +1,4 @@
-"""The tracker: predict, look, score, estimate, learn, once per frame."""
+"""The tracker of one target: look, judge, learn, once per frame."""
 
 from __future__ import annotations
 
@@ -13,38 +13,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.arrays import Floats, Frame
-from metrack.box import Box, bounding, iou
+from metrack.box import Box, iou
 from metrack.checks import check_box, check_frame, check_seed, is_usable
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
 from metrack.features.colour import colours_of
-from metrack.features.extractor import Extractor, View
+from metrack.features.extractor import View
 from metrack.files import read_state, write_state
 from metrack.identity import Gallery, Identifier
 from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
 from metrack.metric.schedule import due
 from metrack.motion.cloud import Cloud
-from metrack.motion.random_walk import Bounds, States, step
-from metrack.motion.resampling import effective_size, systematic
-from metrack.motion.search import MOST_PIXELS, scatter, search_region, window_of
-from metrack.regression.regressor import Regressor
+from metrack.motion.resampling import effective_size
 from metrack.threads import one_blas_thread
 from metrack.tracking.appearance import Appearance, Lesson
-from metrack.tracking.confidence import PATIENCE, Presence, log_odds, probability
-from metrack.tracking.observer import Observer
+from metrack.tracking.confidence import log_odds, probability
+from metrack.tracking.locators import Query, widening
+from metrack.tracking.state import TargetState
 from metrack.tracking.stopwatch import Stopwatch
 
-RETURN = 4.0  # log odds by which a hidden target must be better to take a place from one that is seen there
+RETURN = 4.0  # log odds by which a hidden target must be better to take a place from one that is visible there
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What a look at a frame has brought: a box, the cloud and the view it came from, and the evidence for it."""
+    """What a look at a frame found: a box, the particles and window it came from, and the evidence for it."""
 
     box: Box
     cloud: Cloud
+    chosen: int
     view: View
     evidence: Evidence
+    randomness: Mapping[str, Any]
+    """State of the random generator after the look."""
     watch: Stopwatch
 
 
@@ -71,327 +72,230 @@ class Tracker:
     ) -> None:
         self.config = _configuration(preset)
         self.seed = check_seed(seed)
-        self._identifier = None if gallery is None else Identifier(gallery)
-        self._extractor = Extractor(self.config.features)
-        self._shape: tuple[int, ...] | None = None
+        self.identifier = None if gallery is None else Identifier(gallery)
+        self.sampled: tuple[Floats, Floats] = (np.empty((0, 4)), np.empty((0, 4)))
+        """Boxes of the foreground and background samples that were taken last."""
+        self._state: TargetState | None = None
 
     def init(self, frame: Frame, box: Box | tuple[float, float, float, float]) -> None:
         """Start on the target that ``box`` (x, y, w, h) marks in ``frame``; may be called again at any time."""
         frame = check_frame(frame)
         first = check_box(box, frame.shape)
-        self._shape = frame.shape
-        self._rng = np.random.default_rng(self.seed)
-        self._bounds = Bounds.around(first, frame.shape)
-        self._survivors: States = np.tile(self._bounds.to_state(first), (self.config.motion.explorers, 1))
-        self._box = self._last_seen = first
-        self._colours = colours_of(frame, first)
-        self._frame = 0
-        self._unseen = 0  # frames since the cloud last followed an observation
-        self._presence = Presence()
-        if self._identifier is not None:
-            self._identifier.reset()
-        self._appearance = Appearance(self.config, self._extractor.dimension)
-        self._observer = Observer(self.config, self._bounds, self._appearance)
-        regression = self.config.regression
-        self._regressor = Regressor.start(regression, frame, first) if regression.use == "yes" else None
+        if self.identifier is not None:
+            self.identifier.reset()
+        self._state = TargetState.start(self.config, frame, first, self.seed)
         with one_blas_thread():
-            self._learn(frame, self._look(frame, np.array([first.to_xywh()])))
+            self._learn(self._state, frame, self._state.locator.first_window(frame, first))
 
     def update(self, frame: Frame) -> Estimate:
         """Find the target in the next frame. A best-guess box is always given, also when the target is gone."""
-        if self._shape is None:
-            raise ValueError("update needs a target: call init(frame, box) first")
-        frame = check_frame(frame, like=self._shape)
+        self._started("update")
         with one_blas_thread():
-            return self._conclude(frame, self._find(frame))
+            return self.commit(frame, self.look(frame))
 
-    def _find(self, frame: Frame, *, brief: bool = False) -> Sighting:
-        """Look for the target in the next frame; nothing follows from it yet.
+    def look(self, frame: Frame, *, brief: bool = False) -> Sighting:
+        """Look for the target in the next frame, and change nothing; ``brief`` skips the search over scales."""
+        state = self._started("look")
+        frame = check_frame(frame, like=state.shape)
+        generator, watch = state.rng.bit_generator, Stopwatch()
+        before = generator.state
+        try:
+            query = self._query(state, frame, watch, brief)
+            found = state.locator.find(query)
+            watch.lap("score")
+            evidence = self._evidence(state, frame, found.box, found.cloud, found.chosen, found.response)
+            watch.lap("estimate")
+            return Sighting(found.box, found.cloud, found.chosen, found.view, evidence, generator.state, watch)
+        finally:
+            generator.state = before
 
-        In brief, what regression finds keeps its size, and nothing is prepared for learning.
+    def look_elsewhere(self, frame: Frame, sighting: Sighting, taken: Floats, overlap: float) -> Sighting:
+        """Guess again: the best particle that overlaps no taken box ``(K, 4)`` by more than that, else the last place.
+
+        Nothing changes, as with :meth:`look`.
         """
-        watch = Stopwatch()
-        self._frame += 1
-        searching = self._unseen > PATIENCE and self.config.search.candidates > 0
-        response: float | None = None
-        box = self._last_seen
-        if searching or self._regressor is None:
-            cloud, view = self._scatter(frame, searching, watch)
-            box = Box(*cloud.boxes[cloud.best].tolist())
-        if self._regressor is not None:
-            found = self._regressor.find(frame, box, resize=not brief)
-            response, box = found.response, self._bounds.clip_box(found.box)
-            watch.lap("regress")
-            cloud, view = self._verify(frame, box, learning=not brief and due(self._frame, self.config.memory.every))
-        watch.lap("score")
-        self._box = box
-        best = cloud.best if self._regressor is None else 0
-        evidence = self._evidence(frame, cloud, best, response)
-        watch.lap("estimate")
-        return Sighting(self._box, cloud, view, evidence, watch)
+        state, cloud, view = self._started("look_elsewhere"), sighting.cloud, sighting.view
+        generator = state.rng.bit_generator
+        before, generator.state = generator.state, sighting.randomness
+        try:
+            free = np.all([iou(cloud.boxes, box[None]) <= overlap for box in taken], axis=0)
+            chosen = int(np.argmax(np.where(free, cloud.scores, -np.inf)))
+            if not free.any():
+                query = self._query(state, frame, sighting.watch, brief=True)
+                (cloud, view), chosen = state.locator.verify(query, state.last_seen), 0
+            box = Box(*cloud.boxes[chosen].tolist())
+            evidence = self._evidence(state, frame, box, cloud, chosen, sighting.evidence.response)
+            return Sighting(box, cloud, chosen, view, evidence, generator.state, sighting.watch)
+        finally:
+            generator.state = before
 
-    def _scatter(self, frame: Frame, searching: bool, watch: Stopwatch) -> tuple[Cloud, View]:
-        """Let the particles look for the target, over more and more of the frame where it is searched for."""
-        explored = self._move(self._survivors, widen=self._widening)
-        if searching:
-            explored, view = self._search(frame, explored)
-        else:
-            view = self._look(frame, self._bounds.to_boxes(explored))
-        watch.lap("look")
-        to_be_refined = len(explored) < self.config.motion.particles
-        cloud = self._observer.observe_shared(view, explored, coarse=to_be_refined)
-        return cloud + self._observer.observe_shared(view, self._refine(cloud), coarse=False), view
-
-    def _verify(self, frame: Frame, box: Box, *, learning: bool = False) -> tuple[Cloud, View]:
-        """Look at a box, which is the first of the particles, and at places just beside it, farther if to learn."""
-        self._box = box
-        states = np.tile(self._bounds.to_state(box), (self.config.motion.particles, 1))
-        states[1:] = self._move(states[1:], shorten=self.config.motion.refinement)
-        boxes = self._bounds.to_boxes(states)
-        view = self._look(frame, boxes) if learning else self._extractor.look(frame, bounding(boxes), self._zoom)
-        return self._observer.observe(view, states), view
-
-    def _conclude(self, frame: Frame, seen: Sighting, *, learn: bool = True, hidden: bool = False) -> Estimate:
-        """Judge what was found, and learn from it unless that must wait; ``hidden`` says that the target is not there.
-
-        Of a hidden target nothing is learned, and the particles stay where it was last seen.
-        """
-        watch, weights = seen.watch, seen.cloud.weights(self.config.motion.sharpness)
-        watch.go_on()
-        state = self._presence.hide() if hidden else self._presence.judge(seen.evidence)
-        self._appearance.steps_taken = 0
-        if hidden or (state != TRACKING and self.config.memory.learn_when == "tracking"):
-            self._unseen += 1
-        else:
-            self._unseen, self._last_seen = 0, self._box
-            self._survivors = self._surviving(seen.cloud, weights)
-            if learn and due(self._frame, self.config.memory.every):
-                self._learn(frame, seen.view)
-                if self._regressor is not None:
-                    self._regressor.learn(frame, self._box)
-        watch.lap("learn")
-        sure = probability(seen.evidence)
-        identity = self._identify(frame, sure) if state == TRACKING else None
-        watch.lap("identify")
-        return Estimate(self._box, sure, state, self._info(seen.cloud, weights, seen.evidence, watch), identity)
-
-    def _surviving(self, cloud: Cloud, weights: NDArray[np.float64]) -> States:
-        """Where the particles start from in the next frame: at the estimate, where there is one without them."""
-        explorers = self.config.motion.explorers
-        if self._regressor is not None:
-            return np.tile(cloud.states[0], (explorers, 1))
-        return cloud.states[systematic(self._rng, weights, explorers)]
-
-    def _claim(self, seen: Sighting) -> float:
-        """Log odds that the place found is the target's own, by its looks and by the way there from its last place.
+    def claim(self, sighting: Sighting) -> float:
+        """Return the log odds that the place found is the target's own, by its looks and the way from its last place.
 
         A target that was hidden must make a better case. Minus infinity where it looks as if it still were.
         """
-        if self._presence.is_hidden(seen.evidence):
+        state = self._started("claim")
+        if state.presence.is_hidden(sighting.evidence):
             return -math.inf
-        step = max(self.config.motion.shift_std / self._zoom * self._widening, 1e-9)
-        away = seen.box.centre_distance(self._last_seen) / step
-        return log_odds(seen.evidence) - away**2 / 2 - 2 * math.log(self._widening) - (RETURN if self._unseen else 0.0)
+        wider = widening(state.unseen)
+        step = max(self.config.motion.shift_std / state.locator.zoom * wider, 1e-9)
+        away = sighting.box.centre_distance(state.last_seen) / step
+        return log_odds(sighting.evidence) - away**2 / 2 - 2 * math.log(wider) - (RETURN if state.unseen else 0.0)
 
-    def _elsewhere(self, frame: Frame, seen: Sighting, taken: Floats, overlap: float) -> Sighting:
-        """Guess at the best particle that overlaps no box of ``(K, 4)`` by more than that, else at its last place."""
-        cloud, view = seen.cloud, seen.view
-        free = np.all([iou(cloud.boxes, box[None]) <= overlap for box in taken], axis=0)
-        best = int(np.argmax(np.where(free, cloud.scores, -np.inf)))
-        if not free.any():
-            cloud, view = self._verify(frame, self._last_seen)
-            best = 0
-        self._box = Box(*cloud.boxes[best].tolist())
-        evidence = self._evidence(frame, cloud, best, seen.evidence.response)
-        return Sighting(self._box, cloud, view, evidence, seen.watch)
+    def commit(
+        self,
+        frame: Frame,
+        sighting: Sighting,
+        *,
+        learn: bool = True,
+        displaced: tuple[float, float] | None = None,
+    ) -> Estimate:
+        """Judge what was found and learn from it; the tracker goes on from here.
 
-    @property
-    def _widening(self) -> float:
-        """How much wider the particles step for want of a recent observation."""
-        return math.sqrt(1 + min(self._unseen, PATIENCE))
-
-    def _identify(self, frame: Frame, sure: float) -> Identity | None:
-        """Say who it is, where there is a gallery and enough of the target in the frame."""
-        if self._identifier is None or not is_usable(self._box, frame.shape):
-            return None
-        return self._identifier.identify(frame, self._box, sure)
+        ``displaced`` says that another target has the better claim to the place, with the overlap and its limit: then
+        the target is hidden. Of a hidden target nothing is learned, and the particles stay where it was last visible.
+        """
+        state, watch = self._started("commit"), sighting.watch
+        watch.resume()
+        state.rng.bit_generator.state = sighting.randomness
+        state.frame, state.box = state.frame + 1, sighting.box
+        weights = sighting.cloud.weights(self.config.motion.sharpness)
+        verdict = state.presence.displace(*displaced) if displaced else state.presence.judge(sighting.evidence)
+        state.appearance.steps_taken = 0
+        if displaced or (verdict.state != TRACKING and self.config.memory.learn_when == "tracking"):
+            state.unseen += 1
+        else:
+            state.unseen, state.last_seen = 0, state.box
+            state.locator.follow(state.rng, sighting.cloud, weights)
+            if learn and due(state.frame, self.config.memory.every):
+                self._learn(state, frame, sighting.view)
+                state.locator.learn(frame, state.box)
+        watch.lap("learn")
+        sure = probability(sighting.evidence)
+        identity = self._identify(frame, state.box, sure) if verdict.state == TRACKING else None
+        watch.lap("identify")
+        info = _info(sighting, weights, state.appearance.steps_taken)
+        return Estimate(state.box, sure, verdict.state, verdict, info, identity)
 
     def score(self, frame: Frame, boxes: Floats, *, metric: bool = True) -> NDArray[np.float64]:
         """Score boxes ``(N, 4)`` of a frame by what is remembered, and change nothing.
 
         Without the metric, the same samples are compared as if none had been learned.
         """
-        if self._shape is None:
-            raise ValueError("score needs a target: call init(frame, box) first")
-        frame = check_frame(frame, like=self._shape)
+        state = self._started("score")
+        frame = check_frame(frame, like=state.shape)
         with one_blas_thread():
-            view = self._extractor.look(frame, bounding(boxes), self._zoom)
-            appearance = self._appearance if metric else self._appearance.without_metric()
+            view = state.observer.cut(frame, boxes, state.locator.zoom)
+            appearance = state.appearance if metric else state.appearance.without_metric()
             descriptors = view.describe(boxes)
-            return self._observer.score(*appearance.energies(descriptors), self._appearance.strangeness(descriptors))
-
-    def _evidence(self, frame: Frame, cloud: Cloud, best: int, response: float | None) -> Evidence:
-        """Say what speaks for and against the estimate; beside it, a better aligned box may look more familiar."""
-        energy = self.config.features.energy
-        beside = iou(cloud.boxes, cloud.boxes[best : best + 1]) > 0.5
-        template = float(cloud.strangeness[beside].min(initial=cloud.strangeness[best]))
-        gap = colours_of(frame, self._box) - self._colours
-        colour, scale = float(gap @ gap), float(cloud.states[best, 2])
-        return Evidence(float(cloud.theta_f[best]) / energy, template / energy, colour, scale, response)
-
-    def _search(self, frame: Frame, explored: States) -> tuple[States, View]:
-        """Look for the target beyond its last place; return the most familiar candidates and the view that has them.
-
-        Particles that the view does not cover are left out.
-        """
-        zoom, search = self._zoom, self.config.search
-        region = search_region(self._last_seen, self._unseen - PATIENCE, self._bounds)
-        window = window_of(self._rng, region, MOST_PIXELS / zoom**2)
-        log_scale = float(self._survivors[:, 2].mean())
-        states = scatter(self._rng, search.candidates, window, log_scale, self._bounds)
-        boxes = self._bounds.to_boxes(states)
-        view = self._extractor.look(frame, bounding(boxes).grow(self._refining, self._refining), zoom)
-        familiar = np.argsort(self._appearance.strangeness(view.describe(boxes)))[: search.kept]
-        covered = view.covered(self._bounds.to_boxes(explored))
-        return np.vstack([states[familiar], explored[covered]]), view
-
-    @property
-    def _refining(self) -> float:
-        """How far refined particles lie from their parents at most, in pixels, but for rare ones."""
-        motion = self.config.motion
-        return 3 * motion.shift_std / self._zoom / motion.refinement
-
-    def _refine(self, cloud: Cloud) -> States:
-        """Draw the rest of the particles around the promising ones, with shorter steps."""
-        motion = self.config.motion
-        weights = cloud.weights(motion.sharpness)
-        parents = systematic(self._rng, weights, motion.particles - len(cloud.states))
-        return self._move(cloud.states[parents], shorten=motion.refinement)
-
-    def _move(self, states: States, widen: float = 1.0, shorten: float = 1.0) -> States:
-        """Take a random step: wider in place the longer the target has been unseen, shorter in all when refining."""
-        motion = self.config.motion
-        spread = (motion.shift_std * widen / shorten, motion.scale_std / shorten)
-        return step(self._rng, states, spread, self._bounds, self.config.features.base_size)
-
-    def _info(self, cloud: Cloud, weights: NDArray[np.float64], evidence: Evidence, watch: Stopwatch) -> Info:
-        return Info(
-            particles=cloud.boxes,
-            weights=weights,
-            theta_f=cloud.theta_f,
-            theta_b=cloud.theta_b,
-            likelihood=float(cloud.scores[cloud.best]),
-            evidence=evidence,
-            effective_size=effective_size(weights),
-            steps_taken=self._appearance.steps_taken,
-            seconds=watch.laps,
-        )
+            return state.observer.score(*appearance.energies(descriptors), state.appearance.strangeness(descriptors))
 
     @property
     def box(self) -> Box:
-        """Where the target was last."""
-        if self._shape is None:
-            raise ValueError("there is no box yet: call init(frame, box) first")
-        return self._box
+        """The last estimate."""
+        return self._started("box").box
 
     @property
-    def _zoom(self) -> float:
-        """Brings the target, at its size when last seen, to its normal size."""
-        return self.config.features.base_size / (float(np.exp(self._survivors[:, 2].mean())) * self._bounds.side)
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the frames."""
+        return self._started("shape").shape
 
-    def _look(self, frame: Frame, boxes: Floats) -> View:
-        """Prepare the part of the frame that holds the boxes, those that refine them and, most likely, all to learn."""
-        memory, zoom = self.config.memory, self._zoom
-        refined = bounding(boxes).grow(self._refining, self._refining)
-        margin = memory.positive_radius
-        if self._regressor is None:  # then the target has yet to be found
-            margin += self.config.motion.shift_std / zoom
-        reach = max(memory.reach, self.config.ranking.reach)
-        learned = self._box.grow(self._box.w * reach + margin, self._box.h * reach + margin)
-        region = bounding(np.array([refined.to_xywh(), learned.to_xywh()]))
-        return self._extractor.look(frame, region, zoom)
+    @property
+    def frames(self) -> int:
+        """Number of frames since the first."""
+        return self._started("frames").frame
 
-    def _learn(self, frame: Frame, view: View) -> None:
-        """Take the samples around the estimate into memory, and learn from them."""
-        memory, ranking = self.config.memory.in_frame(self._frame), self.config.ranking
-        near, beside = foreground_boxes(self._rng, self._box, memory), background_boxes(self._rng, self._box, memory)
+    @property
+    def appearance(self) -> Appearance:
+        """What is remembered of the target and its surroundings."""
+        return self._started("appearance").appearance
+
+    def _started(self, what: str) -> TargetState:
+        if self._state is None:
+            raise ValueError(f"{what} needs a target: call init(frame, box) first")
+        return self._state
+
+    def _query(self, state: TargetState, frame: Frame, watch: Stopwatch, brief: bool) -> Query:
+        learning = not brief and due(state.frame + 1, self.config.memory.every)
+        return Query(frame, state.box, state.last_seen, state.unseen, brief, learning, state.rng, watch)
+
+    def _evidence(
+        self, state: TargetState, frame: Frame, box: Box, cloud: Cloud, chosen: int, response: float | None
+    ) -> Evidence:
+        """Measure the errors of the estimate; of boxes on the same place the best aligned one counts."""
+        energy = self.config.features.energy
+        beside = iou(cloud.boxes, cloud.boxes[chosen : chosen + 1]) > 0.5
+        template = float(cloud.strangeness[beside].min(initial=cloud.strangeness[chosen]))
+        gap = colours_of(frame, box) - state.colours
+        return Evidence(float(cloud.theta_f[chosen]) / energy, template / energy, float(gap @ gap), response)
+
+    def _identify(self, frame: Frame, box: Box, sure: float) -> Identity | None:
+        """Say who it is, where there is a gallery and enough of the target in the frame."""
+        if self.identifier is None or not is_usable(box, frame.shape):
+            return None
+        return self.identifier.identify(frame, box, sure)
+
+    def _learn(self, state: TargetState, frame: Frame, view: View) -> None:
+        """Take samples around the estimate into memory, and learn the metric from them."""
+        memory, ranking, rng = self.config.memory.in_frame(state.frame), self.config.ranking, state.rng
+        near, beside = foreground_boxes(rng, state.box, memory), background_boxes(rng, state.box, memory)
         ranked: Floats = np.empty((0, 4))
-        if due(self._frame, ranking.every) and self.config.metric.learning != "off":
-            ranked = ranked_boxes(self._rng, self._box, ranking)
+        if due(state.frame, ranking.every) and self.config.metric.learning != "off":
+            ranked = ranked_boxes(rng, state.box, ranking)
         boxes = np.vstack([near, beside, ranked])
         if not view.covers(boxes):  # the target has moved farther than usual
-            view = self._extractor.look(frame, bounding(boxes), view.zoom)
-        self.taught = (near, beside)  # for whoever shows the memory
+            view = state.observer.cut(frame, boxes, view.zoom)
+        self.sampled = (near, beside)
         foreground, background, around = np.split(view.describe(boxes), [len(near), len(near) + len(beside)])
-        overlaps = iou(ranked, np.array([self._box.to_xywh()]))
-        self._appearance.learn(self._rng, self._frame, Lesson(foreground, background, around, overlaps))
+        overlaps = iou(ranked, np.array([state.box.to_xywh()]))
+        state.appearance.learn(rng, state.frame, Lesson(foreground, background, around, overlaps))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything the next frame needs to an ``.npz`` file (no pickle)."""
-        if self._shape is None:
-            raise ValueError("save needs a target: call init(frame, box) first")
-        write_state(Path(path), *self._state())
+        write_state(Path(path), *self.to_saved())
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return everything the next frame needs, as JSON and as named arrays."""
-        assert self._shape is not None
-        meta = {
-            "config": self.config.to_dict(),
-            "seed": self.seed,
-            "rng": self._rng.bit_generator.state,
-            "shape": list(self._shape),
-            "bounds": self._bounds.to_dict(),
-            "box": list(self._box.to_xywh()),
-            "last_seen": list(self._last_seen.to_xywh()),
-            "frame": self._frame,
-            "unseen": self._unseen,
-            "presence": self._presence.to_dict(),
-            "identifier": None if self._identifier is None else self._identifier.to_dict(),
-        }
-        learned = {} if self._regressor is None else self._regressor.to_arrays()
-        return meta, {
-            "survivors": self._survivors,
-            "colours": self._colours,
-            **self._appearance.to_arrays(),
-            **learned,
-        }
+    def to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return everything the next frame needs, as values for JSON and as named arrays."""
+        meta, arrays = self._started("save").to_saved()
+        sums = None if self.identifier is None else self.identifier.to_dict()
+        return {"config": self.config.to_dict(), "seed": self.seed, "identifier": sums, **meta}, arrays
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
         meta, arrays = read_state(Path(path))
         try:
-            return cls._from_state(meta, arrays, gallery)
+            return cls.from_saved(meta, arrays, gallery)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"path must name a saved tracker, but {path} lacks {error}") from None
 
     @classmethod
-    def _from_state(
+    def from_saved(
         cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], gallery: Gallery | None = None
     ) -> Self:
-        """Go on from what :meth:`_state` returned."""
+        """Rebuild a tracker from :meth:`to_saved`."""
         tracker = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"])
-        tracker._restore(meta, arrays)
+        tracker._state = TargetState.from_saved(tracker.config, meta, arrays)
         if gallery is not None:
             sums = meta["identifier"]
-            tracker._identifier = Identifier.from_dict(gallery, sums) if sums else Identifier(gallery)
+            tracker.identifier = Identifier.from_dict(gallery, sums) if sums else Identifier(gallery)
         return tracker
 
-    def _restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._shape = tuple(meta["shape"])
-        self._rng = np.random.default_rng()
-        self._rng.bit_generator.state = meta["rng"]
-        self._bounds = Bounds(**meta["bounds"])
-        self._box, self._last_seen = Box(*meta["box"]), Box(*meta["last_seen"])
-        self._frame, self._unseen = meta["frame"], meta["unseen"]
-        self._presence = Presence(**meta["presence"])
-        self._survivors, self._colours = arrays["survivors"], arrays["colours"]
-        self._appearance = Appearance(self.config, self._extractor.dimension)
-        self._observer = Observer(self.config, self._bounds, self._appearance)
-        with one_blas_thread():
-            self._appearance.restore(arrays)
-        regression, first = self.config.regression, Box(0.0, 0.0, self._bounds.width, self._bounds.height)
-        self._regressor = Regressor.from_arrays(regression, first, arrays) if regression.use == "yes" else None
+
+def _info(sighting: Sighting, weights: NDArray[np.float64], steps_taken: int) -> Info:
+    cloud = sighting.cloud
+    return Info(
+        particles=cloud.boxes,
+        weights=weights,
+        theta_f=cloud.theta_f,
+        theta_b=cloud.theta_b,
+        chosen=sighting.chosen,
+        likelihood=float(cloud.scores[sighting.chosen]),
+        evidence=sighting.evidence,
+        effective_size=effective_size(weights),
+        steps_taken=steps_taken,
+        seconds=sighting.watch.laps,
+    )
 
 
 def _configuration(chosen: str | TrackerConfig) -> TrackerConfig:

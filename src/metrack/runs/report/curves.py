@@ -128,7 +128,7 @@ def _limits(records: Sequence[Record]) -> tuple[Numbers, Numbers]:
         settled = presence.seen >= SETTLING
         limits.append((factor * presence.foreground, FAMILIAR * presence.template) if settled else (np.nan, np.nan))
         if record.state != TRACKING:
-            presence.hide()
+            presence.missing += 1
         elif record.evidence is not None:
             presence.judge(record.evidence)
     first, second = np.array(limits).T
