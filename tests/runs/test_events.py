@@ -1,6 +1,7 @@
 import json
 
 from metrack.box import Box
+from metrack.estimate import Verdict
 from metrack.frames.formats import Record
 from metrack.runs.events import EventDetector
 
@@ -31,11 +32,18 @@ def test_an_event_is_one_line_with_frame_time_and_reason():
     detector = EventDetector()
     detector.update([Record(0, 0.0, 1, Box(0, 0, 9, 9), 0.9, "occluded")])
     detector.update([Record(1, 0.1, 1, Box(0, 0, 9, 9), 0.9, "occluded")])
-    (event,) = detector.update([Record(2, 0.2, 1, Box(0, 0, 9, 9), 0.93, "tracking")])
+    verdict = Verdict("tracking", "change", 1.2, 1.75)
+    (event,) = detector.update([Record(2, 0.2, 1, Box(0, 0, 9, 9), 0.93, "tracking", verdict=verdict)])
     assert json.loads(event.to_json_line()) == {
         "frame": 2,
         "time": 0.2,
         "target": 1,
         "event": "reappeared",
-        "reason": "looks like the target again after 2 frames (score 0.93)",
+        "reason": "seen again after 2 frames: its errors are 1.20 times the usual ones (limit 1.75), score 0.93",
     }
+
+
+def test_records_of_earlier_versions_have_no_verdict_and_their_events_only_a_score():
+    detector = EventDetector()
+    (event,) = detector.update([Record(0, 0.0, 1, Box(0, 0, 9, 9), 0.31, "occluded")])
+    assert event.reason == "no longer seen: score 0.31"

@@ -49,18 +49,23 @@ class EventDetector:
         before, unseen = self._states.get(target, TRACKING), self._unseen.get(target, 0)
         if state != before:
             kind = {LOST: RECOVERED, OCCLUDED: REAPPEARED}[before] if state == TRACKING else state
-            yield Event(record.frame, record.time, target, kind, _reason(kind, record.score, unseen))
+            yield Event(record.frame, record.time, target, kind, reason(kind, record, unseen))
         if name is not None and name != self._names.get(target):
-            reason = f"all frames so far together look most like {name} (before: {self._names.get(target, 'unknown')})"
-            yield Event(record.frame, record.time, target, RENAMED, reason)
+            before_that = self._names.get(target, "unknown")
+            why = f"all frames so far together look most like {name} (before: {before_that})"
+            yield Event(record.frame, record.time, target, RENAMED, why)
             self._names[target] = name
         self._states[target] = state
         self._unseen[target] = 0 if state == TRACKING else unseen + 1
 
 
-def _reason(kind: str, score: float, unseen: int) -> str:
-    if kind == OCCLUDED:
-        return f"the best place looks much less like the target than usual (score {score:.2f})"
-    if kind == LOST:
-        return f"not seen for {unseen} frames (score {score:.2f})"
-    return f"looks like the target again after {unseen} frames (score {score:.2f})"
+def reason(kind: str, record: Record, unseen: int) -> str:
+    """Say why the state changed: by which rule, value and limit, and with which score."""
+    what = {OCCLUDED: "no longer seen", LOST: f"not seen for {unseen} frames"}.get(
+        kind, f"seen again after {unseen} frame{'' if unseen == 1 else 's'}"
+    )
+    score = f"score {record.score:.2f}"
+    if record.verdict is None:
+        return f"{what}: {score}"
+    decided = record.verdict.reason
+    return f"{what}: {decided}" if record.verdict.rule == "probability" else f"{what}: {decided}, {score}"

@@ -105,6 +105,7 @@ def record_of(frame: VideoFrame, target: int, estimate: Estimate) -> Record:
         estimate.state,
         identity=None if who is None else who.name,
         evidence=None if info is None else info.evidence,
+        verdict=estimate.verdict,
         distances=None if who is None else tuple(np.round(who.distances, 6).tolist()),
     )
 

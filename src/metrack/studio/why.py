@@ -51,6 +51,7 @@ def explain(run: RunThread, target: int) -> dict[str, Any]:
         "frame": record.frame,
         "state": record.state,
         "score": record.score,
+        "reason": None if record.verdict is None else record.verdict.reason,
         "pictures": sorted(made),
         "reach": reach,
         "scale": scale,

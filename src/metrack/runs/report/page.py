@@ -16,6 +16,17 @@ from metrack.runs.report.curves import identification, occlusion, target_colour,
 from metrack.runs.report.reading import Run
 from metrack.runs.report.strip import Shot, shots
 from metrack.runs.results import VIDEO
+from metrack.tracking.confidence import (
+    FAINT,
+    FAMILIAR,
+    FIRM,
+    HALVED,
+    LIKELY,
+    SETTLING,
+    SURE,
+    SUSPICIOUS,
+    UNLIKELY,
+)
 
 WIDE, NARROW = 1160, 350  # pixels: for desks and for telephones; the page shows the one that fits
 SHOTS, SHOT_WIDTH = 12, 420
@@ -46,9 +57,13 @@ EVENTS_INTRO = (
 )
 OCCLUSION_INTRO = (
     "How badly the best place in a frame is explained: by the appearances remembered, and by those of the first "
-    "frame, which are never forgotten. When something abnormal happens, mostly that the target is covered, the errors "
-    "jump. Above the limit of the first, and with a score below one half, the target counts as hidden, until it "
-    "looks familiar again: both errors below their limits, and the colours right, or the score very high."
+    "frame, which are never forgotten. When the target is covered, the errors jump. The last curve shows the value of "
+    "the rule that decided each frame: above 1 the target counts as hidden. A visible target becomes hidden when its "
+    f"error against the memory is above {SUSPICIOUS:g} times the usual one, its score below {UNLIKELY:g} and the "
+    f"filter's response, where there is a filter, below {FAINT:g}; or when that response falls below {HALVED:g} times "
+    f"the usual one in other colours. It is seen again when its score is above {SURE:g} ({LIKELY:g} once it was lost), "
+    f"when the response is at least {FIRM:g}, or when no error is above {FAMILIAR:g} times the usual one. A target "
+    f"whose place another one has the better claim to is hidden too. The first {SETTLING} frames are not judged."
 )
 IDENTITY_INTRO = (
     "Distance of what was followed to the templates of every known target: first by each frame alone, then by all "
