@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint bench accuracy tables readme-table chromium axe-core toolkits clean
+.PHONY: help demo test lint bench accuracy tables readme-table chromium axe-core biome toolkits clean
 
 help:
 	@echo "make demo      run the main job on the built-in clip and leave a folder to look at"
@@ -21,10 +21,11 @@ demo: .venv/core
 test: .venv/dev .venv-toolkits/ready chromium axe-core
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
-lint: .venv/dev
+lint: .venv/dev biome
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@if test -x $(BIOME_PROGRAM); then $(BIOME_PROGRAM) lint --error-on-warnings; fi
 
 bench: .venv/peers
 	$(BIN)/python benchmarks/speed.py
@@ -86,4 +87,16 @@ axe-core: .venv/dev
 		tar -xzf axe-core-$(AXE).tgz --strip-components=1 package/axe.min.js package/LICENSE && rm axe-core-$(AXE).tgz; \
 	else \
 		echo "no npm here: the test of accessibility with axe-core will be skipped"; \
+	fi
+
+# JavaScript and CSS are linted with biome, from the npm registry; where everything has to be checked, it must be there.
+BIOME := 2.6.7
+BIOME_PROGRAM := .venv/biome-$(BIOME)/node_modules/.bin/biome
+biome: .venv/dev
+	@test -x $(BIOME_PROGRAM) || \
+	if command -v npm >/dev/null; then \
+		npm install --prefix .venv/biome-$(BIOME) --silent --no-save --no-package-lock @biomejs/biome@$(BIOME); \
+	else \
+		echo "no npm here: JavaScript and CSS are not linted"; \
+		test -z "$$CI" && test "$$METRACK_NO_SKIP" != 1; \
 	fi

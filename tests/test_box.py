@@ -33,7 +33,7 @@ def test_known_overlaps():
 
 
 @given(box=boxes)
-def test_every_format_there_and_back(box):
+def test_every_format_makes_a_round_trip(box):
     assert_allclose(Box.from_otb(box.to_otb()).to_xywh(), box.to_xywh(), rtol=0, atol=1e-9)
     assert_allclose(Box.from_centre(*box.centre, box.w, box.h).to_xywh(), box.to_xywh(), rtol=0, atol=1e-9)
     left, top, right, bottom = box.to_xyxy()
@@ -42,26 +42,26 @@ def test_every_format_there_and_back(box):
 
 
 @given(one=near_boxes, other=near_boxes)
-def test_overlap_is_symmetric_and_a_share(one, other):
+def test_iou_is_symmetric_and_between_0_and_1(one, other):
     assert 0 <= one.iou(other) <= 1
     assert one.iou(other) == other.iou(one)
 
 
 @given(box=boxes)
-def test_a_box_overlaps_itself_wholly(box):
+def test_iou_of_a_box_with_itself_is_one(box):
     assert_allclose(box.iou(box), 1, rtol=1e-6)  # a side of 0.01 at 10,000 keeps nine digits
     assert box.iou(box) <= 1
 
 
 @given(box=boxes, size=flat)
-def test_without_area_there_is_no_overlap(box, size):
+def test_iou_without_area_is_zero(box, size):
     empty = Box(box.x, box.y, *size)
     assert empty.area == 0
     assert empty.iou(box) == box.iou(empty) == empty.iou(empty) == 0
 
 
 @given(one=near_boxes, other=near_boxes, dx=places, dy=places, scale=st.floats(0.01, 100))
-def test_moving_and_magnifying_both_changes_nothing(one, other, dx, dy, scale):
+def test_iou_does_not_change_with_position_and_scale(one, other, dx, dy, scale):
     moved = [Box(b.x + dx, b.y + dy, b.w, b.h) for b in (one, other)]
     assert_allclose(moved[0].iou(moved[1]), one.iou(other), rtol=0, atol=1e-9)
     magnified = [Box(*(scale * v for v in b.to_xywh())) for b in (one, other)]
@@ -72,7 +72,7 @@ def test_moving_and_magnifying_both_changes_nothing(one, other, dx, dy, scale):
 
 
 @given(one=pixel_boxes, other=pixel_boxes)
-def test_overlap_agrees_with_counting_pixels(one, other):
+def test_iou_agrees_with_counting_pixels(one, other):
     a, b = np.zeros((40, 40), bool), np.zeros((40, 40), bool)
     for canvas, box in ((a, one), (b, other)):
         canvas[box.y : box.y + box.h, box.x : box.x + box.w] = True
@@ -115,7 +115,7 @@ def test_centre_distance_is_a_distance(one, other, third):
     assert one.centre_distance(other) <= detour + 1e-9
 
 
-def test_a_box_is_a_value():
+def test_a_box_is_hashable_and_immutable():
     assert Box(1, 2, 3, 4) == Box(1.0, 2.0, 3.0, 4.0)
     assert len({Box(1, 2, 3, 4), Box(1, 2, 3, 4)}) == 1
     with pytest.raises(AttributeError):
@@ -133,7 +133,7 @@ def test_containing_includes_the_border(inner, inside):
     assert not Box(*inner).contains(Box(-0.1, 0, 4, 3))
 
 
-def test_the_bounding_box_holds_all_and_no_more():
+def test_the_bounding_box_is_the_smallest_that_contains_all():
     boxes = np.array([[3.0, -2.0, 5.0, 4.0], [1.0, 1.0, 2.0, 8.0]])
     assert bounding(boxes) == Box(1.0, -2.0, 7.0, 11.0)
     assert all(bounding(boxes).contains(Box(*box)) for box in boxes.tolist())

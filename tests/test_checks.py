@@ -1,10 +1,12 @@
+"""Validation of frames, boxes and numbers: what passes, and the sentence for what does not."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metrack.box import Box
-from metrack.checks import SMALLEST_SIDE, check_box, check_frame, did_you_mean
+from metrack.checks import SMALLEST_SIDE, check_box, check_frame, check_seed, check_whole, did_you_mean, is_usable
 
 FRAME = (120, 160, 3)
 
@@ -16,7 +18,7 @@ def refusal(check, *arguments):
 
 
 @pytest.mark.parametrize("shape", [(4, 4), (120, 160), (120, 160, 3)])
-def test_images_pass_as_they_are(shape):
+def test_valid_frames_are_returned_unchanged(shape):
     frame = np.zeros(shape, np.uint8)
     assert check_frame(frame) is frame
     assert check_frame(frame, shape) is frame
@@ -38,7 +40,7 @@ def test_images_pass_as_they_are(shape):
         (np.zeros((9, 3, 3), np.uint8), "frame must be at least 4 pixels on each side, got shape (9, 3, 3)"),
     ],
 )
-def test_other_things_are_not_frames(frame, got):
+def test_anything_else_is_not_a_frame(frame, got):
     sentence = refusal(check_frame, frame)
     assert sentence.startswith("frame must be ")
     assert sentence.endswith(got)
@@ -127,6 +129,22 @@ def test_any_four_numbers_are_a_usable_box_or_refused(values):
     assert box.y < 120
     assert box.x + box.w > 0
     assert box.y + box.h > 0
+
+
+@pytest.mark.parametrize("value", [True, 2.0, "3", None, 1])
+def test_a_whole_number_has_a_least_value(value):
+    assert refusal(check_whole, "frames", value, 2) == f"frames must be a whole number of at least 2, got {value!r}"
+    assert check_whole("frames", np.int64(2), 2) == 2
+
+
+def test_seeds_begin_at_zero():
+    assert check_seed(0) == 0
+    assert refusal(check_seed, -1) == "seed must be a whole number of at least 0, got -1"
+
+
+def test_a_box_is_usable_where_it_passes_the_check():
+    assert is_usable(Box(10, 20, 30, 40), FRAME)
+    assert not is_usable(Box(500, 20, 30, 40), FRAME)
 
 
 def test_did_you_mean():

@@ -10,6 +10,8 @@ from metrack.config import preset
 
 ROOT = Path(__file__).parents[1]
 DEVIATIONS = (ROOT / "docs" / "deviations.md").read_text()
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXTS = "\n".join(page.read_text() for page in PAGES)
 
 PRINTED = {
     "motion.particles": 200,
@@ -63,8 +65,8 @@ def test_default_is_paper_with_the_changes_documented():
     assert default_differences() == DEFAULT_CHANGES
 
 
-@pytest.mark.parametrize("reference", sorted(set(re.findall(r"`(tests/[\w/.:]+)`", DEVIATIONS))))
-def test_the_tests_named_in_deviations_exist(reference):
+@pytest.mark.parametrize("reference", sorted(set(re.findall(r"`(tests/[\w/]+\.py[\w:]*)`", TEXTS))))
+def test_the_tests_named_in_documents_exist(reference):
     file, *names = reference.split("::")
     body = ast.parse((ROOT / file).read_text()).body
     for name in names:
@@ -87,6 +89,13 @@ def test_the_python_in_the_readme_runs(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "balloon.npz").is_file()
 
 
-def test_what_the_readme_links_to_exists():
-    for target in re.findall(r"\]\((?!http)([^)]+)\)", (ROOT / "README.md").read_text()):
-        assert (ROOT / target).is_file(), target
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_documents_link_to_exists(page):
+    for target in re.findall(r"\]\((?!http)([^)#]+)[^)]*\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_source_files_named_in_documents_exist(page):
+    for name in re.findall(r"`(?:src/metrack/)?((?:[a-z_]+/)+[a-z_]+\.(?:py|js))`", page.read_text()):
+        assert any((root / name).is_file() for root in (ROOT / "src/metrack", ROOT)), name

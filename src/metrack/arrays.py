@@ -1,4 +1,4 @@
-"""Names for kinds of arrays, so that signatures read well; shapes are in the docstrings."""
+"""Array types used in signatures; shapes are in the docstrings."""
 
 from __future__ import annotations
 

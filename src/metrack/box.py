@@ -1,9 +1,9 @@
-"""Boxes, and the one pixel convention of this package.
+"""Boxes, and the pixel convention of this package.
 
 A box is ``(x, y, w, h)`` in floats and continuous image coordinates: pixel ``i`` covers ``[i, i + 1)``, the
 top-left corner of the image is ``(0, 0)``, the centre of a box is ``x + w / 2``. Every other convention is a
-named conversion, done once at the door. Two answers on which public toolkits disagree are decided here: the
-overlap of two boxes is 0 when either has no area, and boxes that only touch do not overlap.
+named conversion, done where values come in. Where public toolkits disagree, this package says: the overlap of
+two boxes is 0 when either has no area, and boxes that only touch do not overlap.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ class Box:
 
     @classmethod
     def from_otb(cls, values: Sequence[float]) -> Box:
-        """Read ``x, y, w, h`` whose first pixel is number one, as MATLAB-era benchmarks write it."""
+        """Build a box from one-based ``x, y, w, h``, as MATLAB-era benchmarks write it."""
         x, y, w, h = (float(v) for v in values)
         return cls(x - 1.0, y - 1.0, w, h)
 
     @classmethod
     def from_centre(cls, cx: float, cy: float, w: float, h: float) -> Box:
-        """Build a box of size ``w`` by ``h`` around a point."""
+        """Build a box of size ``w`` by ``h`` around its centre."""
         return cls(cx - w / 2, cy - h / 2, w, h)
 
     @property
     def centre(self) -> tuple[float, float]:
-        """The middle of the box."""
+        """Centre point x, y."""
         return self.x + self.w / 2, self.y + self.h / 2
 
     @property
     def area(self) -> float:
-        """Width times height, 0 for a box turned inside out."""
+        """Width times height; 0 if either is negative."""
         return max(self.w, 0.0) * max(self.h, 0.0)
 
     def to_otb(self) -> tuple[float, float, float, float]:
-        """Return ``x, y, w, h`` counted from one."""
+        """Return one-based ``x, y, w, h``."""
         return self.x + 1.0, self.y + 1.0, self.w, self.h
 
     def to_xywh(self) -> tuple[float, float, float, float]:
-        """Return the four numbers of the box."""
+        """Return ``x, y, w, h``."""
         return self.x, self.y, self.w, self.h
 
     def to_xyxy(self) -> tuple[float, float, float, float]:
@@ -66,17 +66,17 @@ class Box:
         return self.x, self.y, self.x + self.w, self.y + self.h
 
     def grow(self, x: float, y: float) -> Box:
-        """Return the box with ``x`` more on the left and on the right, ``y`` more above and below."""
+        """Return the box enlarged by ``x`` on the left and right and by ``y`` above and below."""
         return Box(self.x - x, self.y - y, self.w + 2 * x, self.h + 2 * y)
 
     def contains(self, other: Box) -> bool:
-        """Whether all of the other box lies in this one."""
+        """Whether the other box lies entirely in this one."""
         left, top, right, bottom = self.to_xyxy()
         inner_left, inner_top, inner_right, inner_bottom = other.to_xyxy()
         return left <= inner_left and top <= inner_top and inner_right <= right and inner_bottom <= bottom
 
     def iou(self, other: Box) -> float:
-        """Overlap with another box: intersection over union, in [0, 1]."""
+        """Intersection over union with another box, in [0, 1]."""
         return float(iou(np.array([self.to_xywh()]), np.array([other.to_xywh()]))[0])
 
     def centre_distance(self, other: Box) -> float:
@@ -85,7 +85,7 @@ class Box:
 
 
 def bounding(boxes: Floats) -> Box:
-    """Return the smallest box that holds all boxes ``(N, 4)``, N at least 1.
+    """Return the smallest box that contains all boxes ``(N, 4)``, N at least 1.
 
     >>> bounding(np.array([[0.0, 0.0, 2.0, 2.0], [1.0, -1.0, 4.0, 1.0]]))
     Box(x=0.0, y=-1.0, w=5.0, h=3.0)
@@ -96,7 +96,7 @@ def bounding(boxes: Floats) -> Box:
 
 
 def iou(first: ArrayLike, second: ArrayLike) -> Floats:
-    """Overlap of boxes row by row: intersection over union, 0 where either box has no area.
+    """Intersection over union of boxes row by row; 0 where either box has no area.
 
     Parameters
     ----------

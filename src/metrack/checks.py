@@ -1,6 +1,6 @@
-"""What may come in, and the wording of refusals.
+"""Validation of arguments, and the wording of the errors.
 
-Every check names the argument, what was wanted and what came, in one sentence, before any work is done.
+Every error is one sentence that names the argument, what was wanted and what was given.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from metrack.arrays import Frame
 from metrack.box import Box
 
-LARGEST_BOX = 2  # frame sizes
-SMALLEST_SIDE = 4  # pixels: below this a region has no gradients to speak of
+LARGEST_BOX = 2  # times the size of the frame
+SMALLEST_SIDE = 4  # pixels: smaller regions have hardly any gradients
 
 
 def check_frame(frame: object, like: tuple[int, ...] | None = None) -> Frame:
-    """Return ``frame`` if it is an image the tracker reads; ``like`` is the shape earlier frames had."""
+    """Return ``frame`` if it is a valid image; ``like`` is the shape of earlier frames, which it must keep."""
     if not isinstance(frame, np.ndarray):
         raise ValueError(f"frame must be a numpy array, got {type(frame).__name__}")
     plausible = frame.ndim == 2 or (frame.ndim == 3 and frame.shape[2] == 3)
@@ -38,7 +38,7 @@ def check_box(box: object, frame_shape: Sequence[int]) -> Box:
     values = box.to_xywh() if isinstance(box, Box) else box
     try:
         if isinstance(values, str | bytes):
-            raise TypeError  # else the four characters of "1234" would do
+            raise TypeError  # else the four characters of "1234" would be a box
         x, y, w, h = (float(v) for v in values)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"box must be four numbers x, y, w, h, got {box!r}") from None
@@ -74,10 +74,15 @@ def is_usable(box: Box, frame_shape: Sequence[int]) -> bool:
 
 
 def check_seed(seed: object) -> int:
-    """Return ``seed`` if it is a whole number from which randomness can follow."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
-    return int(seed)
+    """Return ``seed`` if it is a whole number of at least 0."""
+    return check_whole("seed", seed, 0)
+
+
+def check_whole(name: str, value: object, least: int) -> int:
+    """Return ``value`` if it is a whole number of at least ``least``; ``name`` is the argument in the error."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

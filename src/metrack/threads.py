@@ -1,7 +1,7 @@
 """One BLAS thread inside the tracker.
 
-The matrices of a frame are small: two threads spend more time meeting than computing, and results would depend
-on how many there are. The limit holds only inside the block and only for this package's work.
+The matrices of a frame are small: with two threads synchronisation costs more than the computation, and results
+would depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -19,6 +19,6 @@ def _controller() -> ThreadpoolController:
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Hold every BLAS in the process to one thread for the length of a ``with`` block."""
+    """Limit every BLAS in the process to one thread inside a ``with`` block."""
     limit: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
     return limit

@@ -153,11 +153,3 @@ def test_an_experiment_that_cannot_be_made_says_why_and_leaves_with_one(dataset,
     options = ["--data", str(dataset), "--sequences", "Square", "--seeds", "1", "--length", "6", "--processes", "1"]
     assert run(["reproduce", "identification", *options, "-o", str(tmp_path / "out")]) == 1
     assert "the experiment identification could not be made" in capsys.readouterr().err
-
-
-def test_without_matplotlib_it_says_so_before_hours_of_work(dataset, tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert run(["evaluate", str(dataset), "--tracker", "static", "-o", str(tmp_path / "out")]) == 1
-    assert "pip install 'metrack[report]'" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()

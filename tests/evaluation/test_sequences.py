@@ -33,12 +33,12 @@ def video(tmp_path):
     with VideoWriter(tmp_path / "clip.mp4", SIZE, 25.0) as writer:
         for i in range(FRAMES):
             writer.write(np.full((120, 160, 3), 40 * i, np.uint8))
-    return VideoPictures(tmp_path / "clip.mp4", 0, FRAMES)
+    return VideoPictures(tmp_path / "clip.mp4", stop=FRAMES)
 
 
 @pytest.fixture
 def clip():
-    return ClipPictures(FRAMES, SIZE, 3, frozenset({"twin"}), 0, FRAMES)
+    return ClipPictures(FRAMES, SIZE, 3, frozenset({"twin"}), stop=FRAMES)
 
 
 @pytest.mark.parametrize("kind", ["images", "video", "clip"])

@@ -14,14 +14,11 @@ from metrack.evaluation.sequences import builtin_sequences
 from metrack.experiments import state_of_the_art
 from metrack.experiments.base import Finding, Given
 from metrack.experiments.keep import kept
-from metrack.experiments.occlusion import stretches
-from metrack.experiments.pages import digits_of, split_means
+from metrack.experiments.pages import page_columns, split_means
 from metrack.experiments.particles import VALUES, growth
 from metrack.experiments.printed import read_printed
 from metrack.experiments.registry import EXPERIMENTS, look_up
 from metrack.experiments.reproduce import reproduce
-
-pytest.importorskip("matplotlib")
 
 IDS = """confidence-map buffer-size particles linear-representation sampling metric-configuration batch initialisation
 trade-off state-of-the-art structured identification occlusion""".split()
@@ -226,20 +223,15 @@ def test_occlusion_is_seen_in_the_reconstruction_error(given, clips):
     assert ours["hidden from frames"] == str(int(np.flatnonzero(hidden)[0]))
     assert ours["recall"] == 1
     assert ours["error hidden"] > 1.5 * ours["error in view"]
-    assert len(finding.figures[0].axes[0].patches) == 1  # the stretch in which it is hidden
+    assert len(finding.figures[0].panels[0].spans) == 1  # the stretch in which it is hidden
 
 
 def test_pages_round_a_measure_and_what_stands_beside_it_alike():
     titles = ["tracker", "frame", "CLE", "CLE ±", "CLE paper", "VOR"]
     rows = [["a", 3, 2.0, 0.25, None, 0.5], ["b", None, 4.0, None, 12.5, None]]
-    assert digits_of(titles, rows) == [0, 0, 1, 1, 1, 3]
+    assert [column.digits for column in page_columns(titles, rows)] == [0, 0, 1, 1, 1, 3]
     assert split_means([["a", "mean", 1.0], ["a", "Girl", 2.0]]) == ([["a", "mean", 1.0]], [["a", "Girl", 2.0]])
     assert split_means([["Girl", "x", 2.0]]) == ([["Girl", "x", 2.0]], [])
-
-
-def test_stretches_reach_from_first_to_last():
-    assert stretches([True, True, False, True]) == [(0, 1), (3, 3)]
-    assert stretches([]) == []
 
 
 def test_particles_tell_how_time_grows(given):

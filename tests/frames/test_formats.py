@@ -68,7 +68,7 @@ def test_otb_lines_of_every_dialect_are_read(line: str) -> None:
     assert from_otb_line(line) == Box(9, 19, 30, 40)
 
 
-def test_the_stump_of_a_killed_process_is_passed_over(tmp_path: Path) -> None:
+def test_an_unfinished_last_line_is_skipped(tmp_path: Path) -> None:
     record = Record(7, 0.28, 1, Box(1, 2, 3, 4), 0.5, "lost")
     (tmp_path / "t.jsonl").write_text(to_json_line(record) + "\n" + to_json_line(record)[:20])
     assert read_jsonl(tmp_path / "t.jsonl") == [record]

@@ -1,4 +1,4 @@
-"""Where frames come from: files, folders, streams over a real loopback server, and what is refused."""
+"""Frame sources: files, folders, streams over a real loopback server, and what is refused."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ def write_images(folder: Path, count: int = 12) -> Path:
 def refusal(source: str | int | Path) -> str:
     with pytest.raises(ValueError) as caught:
         list(open_source(source))
+    assert str(caught.value).startswith("source must ")
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -72,7 +73,7 @@ def test_iterating_again_starts_over(tmp_path: Path) -> None:
         np.testing.assert_array_equal(one.image, other.image)
 
 
-def test_red_stays_red(tmp_path: Path) -> None:
+def test_colour_channels_are_in_rgb_order(tmp_path: Path) -> None:
     image = grey(0)
     image[:, :, 0] = 200
     with VideoWriter(tmp_path / "red.mp4", SIZE, 25) as video:
@@ -143,7 +144,7 @@ def test_a_glob_chooses_files(tmp_path: Path) -> None:
     assert [int(frame.image[0, 0, 0]) for frame in frames] == [10, 100, 110]
 
 
-def test_natural_order_counts_as_people_do() -> None:
+def test_numbers_in_file_names_are_sorted_as_numbers() -> None:
     names = ["a10.png", "a9.png", "a1b2.png", "a1b10.png", "b.png", "a.png"]
     expected = ["a1b2.png", "a1b10.png", "a9.png", "a10.png", "a.png", "b.png"]
     assert [path.name for path in natural_order([Path(name) for name in names])] == expected
@@ -165,7 +166,7 @@ def test_every_kind_of_image_becomes_rgb(tmp_path: Path, mode: str) -> None:
 # --- refusals
 
 
-def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_missing_sources_are_refused(tmp_path: Path) -> None:
     assert "there is no file" in refusal(tmp_path / "none.mp4")
     assert "no file matches" in refusal(str(tmp_path / "*.png"))
     assert "got an empty text" in refusal("")
@@ -173,7 +174,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     assert "/dev/video97" in refusal(97)
 
 
-def test_what_is_not_a_video_is_refused(tmp_path: Path) -> None:
+def test_files_that_are_no_videos_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.mp4").write_text("hello " * 500)
     (tmp_path / "notes.txt").write_text("hello " * 500)
     (tmp_path / "empty.mp4").touch()
@@ -199,7 +200,7 @@ def test_folders_without_usable_images_are_refused(tmp_path: Path) -> None:
     assert "b.png is 32 x 24 and a.png is 64 x 48" in refusal(tmp_path)
 
 
-def test_an_image_that_breaks_off_is_named_when_its_turn_comes(tmp_path: Path) -> None:
+def test_a_truncated_image_is_named_when_it_is_read(tmp_path: Path) -> None:
     folder = write_images(tmp_path / "shots", 3)
     noise = np.random.default_rng(0).integers(0, 256, (48, 64, 3), dtype=np.uint8)
     Pillow.fromarray(noise).save(folder / "shot1.png")
@@ -275,7 +276,7 @@ def test_an_address_with_a_length_is_a_recording(tmp_path: Path) -> None:
             np.testing.assert_array_equal(over_http.image, on_disk.image)
 
 
-def test_a_live_stream_shows_the_present_to_whoever_is_slow() -> None:
+def test_a_live_stream_gives_a_slow_consumer_the_newest_frame() -> None:
     served = Served(counts=(120,), pause=0.01)
     lags, times = [], []
     with server(served) as address:
@@ -307,7 +308,7 @@ def test_a_live_stream_comes_back_after_a_break() -> None:
     assert f"broke off after {len(levels)} frames and did not come back in 2 tries" in source.notice
 
 
-def test_open_source_knows_a_live_stream_and_stop_ends_it() -> None:
+def test_open_source_recognises_a_live_stream_and_stop_ends_it() -> None:
     with server(Served(counts=(500,), pause=0.02)) as address, open_source(f"{address}/live") as source:
         assert source.live
         assert source.frames is None

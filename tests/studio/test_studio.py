@@ -63,7 +63,7 @@ def test_a_run_leaves_what_the_command_line_would(served, tmp_path):
     for name in names - {"summary.json"}:
         assert (served.runs / run / name).read_text() == (tmp_path / "out" / name).read_text(), name
     assert "--set motion.particles=100 --seed 2" in told["command"]
-    assert len(told["series"]) == 27
+    assert [len(columns["score"]) for columns in told["series"]] == [27, 27]
 
 
 def test_a_correction_replaces_one_target_from_its_frame_on_and_can_be_undone(served):
@@ -135,7 +135,8 @@ def test_a_page_that_never_answers_holds_nothing_up_and_others_miss_no_number(se
         series, pictures = {}, 0
         while True:
             message, picture = receive(page)
-            series |= dict(enumerate(message["series"], message["begin"]))
+            (columns,) = message["series"] or [{"score": []}]
+            series |= dict(enumerate(columns["score"], message["begin"]))
             pictures += picture[:2] == b"\xff\xd8"
             page.send("drawn")
             if message["status"]["state"] == "done" and len(series) == 60:
@@ -445,7 +446,7 @@ def test_a_killed_server_loses_nothing_and_another_goes_on(tmp_path):
             told = here.get(f"/api/runs/{run}")
             assert told["status"]["state"] == "interrupted"
             assert told["active"] is False
-            assert len(told["series"]) >= 8
+            assert len(told["series"][0]["score"]) >= 8
             assert told["status"]["can_go_on"]
             status, _, answer = here.ask(f"/api/runs/{run}/why")
             assert (status, "earlier session" in answer["error"]) == (400, True)
@@ -468,9 +469,9 @@ def test_with_a_gallery_it_says_who_it_is(tmp_path):
         served.done(run)
         told = served.get(f"/api/runs/{run}")
         assert told["known"] == ["balloon", "hills", "sky"]
-        (brief,) = told["series"][-1]
-        assert brief[6] == "balloon"
-        assert np.argmin(brief[7]) == 0
+        (columns,) = told["series"]
+        assert columns["identity"][-1] == "balloon"
+        assert np.argmin(columns["distances"][-1]) == 0
         assert "--gallery" in told["command"]
         assert served.get(f"/api/runs/{run}/export/report", {})["file"] == "report.html"
         assert b"balloon" in served.get(f"/api/runs/{run}/export/files/report.html")

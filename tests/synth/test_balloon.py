@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from metrack.box import Box
-from metrack.synth import Clip, builtin_clip
+from metrack.synth import Clip, builtin_clip, crossing_balloons
+from metrack.synth.area_sprite import AreaSprite
 
 PLAIN = {"occlusion": False, "departure": False, "twin": False, "lighting": False}
 
@@ -36,7 +37,7 @@ def visible(clip: Clip) -> np.ndarray:
 
 def changed(clip: Clip, index: int) -> np.ndarray:
     """Where the target shows: the frame against the same frame painted without it."""
-    with_target, without = (clip._paint(index, with_target=flag).astype(int) for flag in (True, False))
+    with_target, without = (clip.paint(index, with_target=flag).astype(int) for flag in (True, False))
     return np.abs(with_target - without).max(axis=2) > 2
 
 
@@ -45,7 +46,7 @@ def shown_area(clip: Clip, index: int) -> float:
     frames = []
     for grey in (255, 0):
         dyed = copy.copy(clip)
-        dyed._target_sprite = clip._target_sprite[..., 3:] * [grey, grey, grey, 1]
+        dyed._target_sprite = AreaSprite(clip._target_sprite.table[..., 3:] * [grey, grey, grey, 1])
         frames.append(dyed[index].astype(float))
     return float(np.sum(frames[0] - frames[1])) / 3 / 255
 
@@ -87,7 +88,7 @@ def test_writing_into_a_frame_does_not_reach_the_clip(clip: Clip):
     np.testing.assert_array_equal(clip[7], before)
 
 
-def test_the_seed_changes_the_picture_and_not_the_story():
+def test_the_seed_changes_the_pixels_and_not_the_boxes():
     first, second = (builtin_clip(60, (240, 180), seed=seed) for seed in (0, 1))
     assert np.mean(first[0] != second[0]) > 0.5
     assert boxes(first).tolist() == boxes(second).tolist()
@@ -132,7 +133,7 @@ def test_visible_is_the_fraction_of_the_target_that_is_painted(unlit: Clip):
         assert truth.visible > 0 or measured == 0
 
 
-def test_the_target_moves_by_fractions_of_pixels():
+def test_the_target_is_painted_at_subpixel_positions():
     """The centre of what is painted follows the centre of the box."""
     clip = builtin_clip(30, **PLAIN)
     gap = []
@@ -165,7 +166,7 @@ def test_the_default_clip_is_mostly_visible_and_changes_scale(clip: Clip):
     np.testing.assert_allclose(boxes(clip)[:, 3] / boxes(clip)[:, 2], 52 / 40)
 
 
-def test_it_hides_then_leaves_and_comes_back_near_where_it_vanished(clip: Clip):
+def test_the_target_is_hidden_then_leaves_and_returns_near_where_it_vanished(clip: Clip):
     (hidden, back), (gone, returned) = runs(visible(clip) == 0)
     assert 8 <= back - hidden + 1 <= 12
     assert 10 <= returned - gone + 1 <= 15
@@ -193,7 +194,7 @@ def test_each_flag_leaves_out_its_own_event(frames: int):
             assert visible(clip).tolist() == [1.0] * frames
 
 
-def test_the_twin_comes_near_and_is_another():
+def test_the_twin_comes_near_and_has_other_colours():
     with_twin, without = (builtin_clip(lighting=False, twin=flag) for flag in (True, False))
     assert with_twin.truth == without.truth
     gaps = []
@@ -203,18 +204,33 @@ def test_the_twin_comes_near_and_is_another():
         gaps.append(twin.centre_distance(with_twin.truth[index].box))
     assert min(gaps) < 70
     assert gaps[0] > 200 < gaps[0] + gaps[-1]
-    colours = [with_twin._target_sprite[-1, -1], with_twin._twin_sprite[-1, -1]]  # summed over the sprite
+    colours = [sprite.table[-1, -1] for sprite in (with_twin._target_sprite, with_twin._twin_sprite)]  # their sums
     assert colours[0][0] > colours[0][1] * 1.2  # the target is red, the twin is not
     assert colours[1][0] < colours[1][1] * 1.2
 
 
-def test_a_cloud_dims_the_light_and_passes(clip: Clip, unlit: Clip):
+def test_the_light_dims_and_returns(clip: Clip, unlit: Clip):
     assert clip.truth == unlit.truth
     ratio = np.array([clip[i].mean() / unlit[i].mean() for i in (0, 60, 104, 120, 136, 165, 299)])
     np.testing.assert_allclose(ratio[[0, 1, 5, 6]], 1, atol=1e-6)
     assert 0.5 < ratio[3] < 0.65
     assert ratio[3] < ratio[2] < 0.95
     assert ratio[3] < ratio[4] < 0.95
+
+
+# Two balloons
+
+
+def test_crossing_balloons_pass_each_other_half_way():
+    frames, boxes = zip(*crossing_balloons(20, speed=5.0, apart=8.0), strict=True)
+    gaps = np.array([[second.x - first.x, second.y - first.y] for first, second in boxes])
+    assert frames[0].shape == (240, 320, 3)
+    np.testing.assert_allclose(gaps[[0, 10], 0], [-100, 0])
+    np.testing.assert_allclose(gaps[:, 1], 8)
+    alike = next(crossing_balloons(20, speed=5.0, apart=8.0, alike=True))[0]
+    rows, cols = np.nonzero((alike != frames[0]).any(axis=2))
+    second = boxes[0][1].grow(1, 1)
+    assert second.contains(Box(cols.min(), rows.min(), np.ptp(cols) + 1, np.ptp(rows) + 1))  # only its colours differ
 
 
 # Wrong arguments

@@ -27,7 +27,7 @@ def steps(clip):
     return np.hypot(*np.diff(centres, axis=0).T) / sizes[1:]
 
 
-def test_a_pose_can_be_undone():
+def test_to_sprite_is_the_inverse_of_to_frame():
     pose = Pose(100, 80, 40, 20, 0.7, (0.3, -0.2), (1.0, 2.0))
     u, v = np.random.default_rng(0).uniform(-1, 1, (2, 50))
     np.testing.assert_allclose(pose.to_sprite(*pose.to_frame(u, v)), (u, v), atol=1e-12)
@@ -37,7 +37,7 @@ def test_a_pose_can_be_undone():
 @pytest.mark.parametrize("index", [0, 23])
 def test_the_box_holds_what_is_painted_and_is_tight(clips, difficulty, index):
     clip = clips[difficulty]
-    with_target, without = (clip._paint(index, with_target=flag).astype(int) for flag in (True, False))
+    with_target, without = (clip.paint(index, with_target=flag).astype(int) for flag in (True, False))
     rows, cols = np.nonzero(np.abs(with_target - without).max(axis=2) > 2)
     painted = [cols.min(), rows.min(), cols.max() + 1, rows.max() + 1]
     np.testing.assert_allclose(painted, clip.truth[index].box.to_xyxy(), atol=2.0)
@@ -54,7 +54,7 @@ def test_the_target_begins_in_full_view_and_stays_in_the_frame(difficulty, seed)
     assert clip.truth[0].visible > 0.9
 
 
-def test_frames_depend_on_their_number_and_the_seed_alone(clips):
+def test_frames_depend_on_their_index_and_the_seed_alone(clips):
     again = hard_clip("small", 40)
     np.testing.assert_array_equal(clips["small"][7], again[7])
     np.testing.assert_array_equal(clips["small"][-1], again[39])
@@ -83,20 +83,20 @@ def test_every_difficulty_is_what_its_name_says(clips):
     assert min(truth.visible for truth in clips["twins"].truth) < 0.95
 
 
-def test_what_hides_the_target_is_counted(clips):
+def test_visible_counts_what_hides_the_target(clips):
     """The share of it that still changes the frame when it is taken away."""
     clip = clips["occlusion"]
     index = int(np.argmin([abs(truth.visible - 0.5) for truth in clip.truth]))
     shown = {}
     for frame in (0, index):
-        with_target, without = (clip._paint(frame, with_target=flag).astype(int) for flag in (True, False))
+        with_target, without = (clip.paint(frame, with_target=flag).astype(int) for flag in (True, False))
         area = clip.truth[frame].box.area
         shown[frame] = (np.abs(with_target - without).max(axis=2) > 2).sum() / area
     np.testing.assert_allclose(shown[index] / shown[0], clip.truth[index].visible, atol=0.1)
 
 
-def test_pictures_can_be_cut_and_sent():
-    pictures = HardPictures("small", 8, 2, 0, 8)
+def test_pictures_can_be_sliced_and_pickled():
+    pictures = HardPictures("small", 8, 2, stop=8)
     frames = list(pictures)
     np.testing.assert_array_equal(list(pictures.part(2, 6).part(1)), frames[3:6])
     sent = pickle.loads(pickle.dumps(pictures.part(5)))

@@ -212,11 +212,9 @@ class Others(NamedTuple):
 
 
 def _others(results: list[str] | None, published: Path | None, show: list[str] | None) -> Others:
-    """Read what can be read, and see that a page can be drawn, before any work."""
-    from metrack.draw.plots import check_matplotlib
+    """Read what can be read before any work."""
     from metrack.evaluation.published import read_published
 
-    check_matplotlib()
     if show and published is None:
         raise ValueError("--show chooses among the trackers of --published, which is not given")
     figures = read_published(published, _split(show)) if published is not None else []

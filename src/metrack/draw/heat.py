@@ -11,7 +11,9 @@ from PIL import Image as Pillow
 from metrack.arrays import Floats, Frame
 from metrack.box import Box
 from metrack.checks import check_frame
-from metrack.draw.marks import SHADOW, Colour, Mark, draw, text_size, write_text
+from metrack.draw.marks import Mark, draw, text_size, write_text
+from metrack.draw.palette import SHADOW, TEXT, WHITE, Colour, heat_colours
+from metrack.draw.pictures import crop
 
 Map = NDArray[np.float64]
 
@@ -19,18 +21,9 @@ PANEL, MARGIN, GAP = 372, 24, 18  # pixels: with two maps the picture is 1200 wi
 CAPTION_SIZE, TEXT_SIZE = 17, 14
 CAPTION_ROOM, FOOT_ROOM = 32, 44  # pixels above and below the panels
 PAPER: Colour = (250, 250, 247)
-INK: Colour = (38, 42, 50)
 QUIET: Colour = (120, 124, 132)
-WHITE: Colour = (255, 255, 255)
 OUTLINE: Colour = (176, 198, 212)
 OUTSIDE: Colour = (226, 226, 222)  # what there is of a cut-out beyond the border of the frame
-SHADES: tuple[Colour, ...] = (  # from low to high: lightness 10, 30, 50, 70, 90
-    (12, 24, 66),
-    (5, 72, 130),
-    (20, 130, 149),
-    (106, 188, 130),
-    (248, 229, 79),
-)
 
 
 def draw_confidence(frame: Frame, box: Box, maps: Mapping[str, Map], *, title: str = "frame") -> Frame:
@@ -63,29 +56,23 @@ def peak(scores: Map) -> tuple[int, int]:
     return dx, dy
 
 
-def _colour(share: NDArray[np.floating]) -> Frame:
-    """Colour numbers in [0, 1]: equal steps look like equal steps of lightness."""
-    at = np.linspace(0, 1, len(SHADES))
-    return np.stack([np.interp(share, at, tints) for tints in zip(*SHADES, strict=True)], axis=-1).astype(np.uint8)
+def heat_map(scores: Map, low: float, high: float, side: int) -> Frame:
+    """Colour scores from ``low`` to ``high`` and enlarge the map smoothly to a square picture."""
+    share = (scores - low) / ((high - low) or 1.0)
+    smooth = Pillow.fromarray(share.astype(np.float32)).resize((side, side), Pillow.Resampling.BICUBIC)
+    return heat_colours(np.asarray(smooth))
 
 
 def _frame_panel(frame: Frame, box: Box, radius: int) -> Frame:
     """Cut out what the maps cover: the places where the centre of the box was put."""
-    picture = Pillow.fromarray(check_frame(frame)).convert("RGB")
-    cx, cy = box.centre
-    reach = radius + 0.5
-    corners = (cx - reach, cy - reach, cx + reach, cy + reach)
-    cut = picture.transform(
-        (PANEL, PANEL), Pillow.Transform.EXTENT, corners, Pillow.Resampling.BICUBIC, fillcolor=OUTSIDE
-    )
-    return draw(np.array(cut), [Mark(_outline(box, radius))])
+    (cx, cy), reach = box.centre, radius + 0.5
+    cut = crop(check_frame(frame), (cx - reach, cy - reach, cx + reach, cy + reach), PANEL, OUTSIDE)
+    return draw(cut, [Mark(_outline(box, radius))])
 
 
 def _map_panel(scores: Map, box: Box, low: float, high: float) -> Frame:
-    share = (scores - low) / ((high - low) or 1.0)
-    smooth = Pillow.fromarray(share.astype(np.float32)).resize((PANEL, PANEL), Pillow.Resampling.BICUBIC)
     radius, scale = len(scores) // 2, PANEL / len(scores)
-    panel = draw(_colour(np.asarray(smooth)), [Mark(_outline(box, radius), colour=OUTLINE, thin=True)])
+    panel = draw(heat_map(scores, low, high, PANEL), [Mark(_outline(box, radius), colour=OUTLINE, thin=True)])
     dx, dy = peak(scores)
     _cross(panel, PANEL / 2, PANEL / 2)
     _ring(panel, PANEL / 2 + dx * scale, PANEL / 2 + dy * scale)
@@ -130,7 +117,7 @@ def _place(sheet: Frame, number: int, panel: Frame, caption: str, remark: str) -
     left, top = MARGIN + number * (PANEL + GAP), MARGIN + CAPTION_ROOM
     sheet[top : top + PANEL, left : left + PANEL] = panel
     base = top - 10
-    write_text(sheet, caption, left, base - text_size(caption, CAPTION_SIZE)[1], CAPTION_SIZE, INK)
+    write_text(sheet, caption, left, base - text_size(caption, CAPTION_SIZE)[1], CAPTION_SIZE, TEXT)
     wide, high = text_size(remark, TEXT_SIZE)
     write_text(sheet, remark, left + PANEL - wide, base - high, TEXT_SIZE, QUIET)
 
@@ -138,7 +125,7 @@ def _place(sheet: Frame, number: int, panel: Frame, caption: str, remark: str) -
 def _legend(sheet: Frame) -> None:
     x, y = MARGIN, MARGIN + CAPTION_ROOM + PANEL + FOOT_ROOM // 2 + 4
     for sign, reach, text in ((_cross, 14, "estimate"), (_ring, 6, "best score")):
-        sign(sheet, x + reach, y, INK)
+        sign(sheet, x + reach, y, TEXT)
         x += 2 * reach + 8
         wide, high = text_size(text, TEXT_SIZE)
         write_text(sheet, text, x, y - high // 2, TEXT_SIZE, QUIET)
@@ -151,6 +138,6 @@ def _colour_bar(sheet: Frame, low: float, high: float) -> None:
     middle = MARGIN + CAPTION_ROOM + PANEL + FOOT_ROOM // 2 + 4
     for text, at_right in ((f"{low:.3f}", False), (f"{high:.3f}", True)):
         wide, tall = text_size(text, TEXT_SIZE)
-        write_text(sheet, text, right - wide if at_right else left, middle - tall // 2, TEXT_SIZE, INK)
+        write_text(sheet, text, right - wide if at_right else left, middle - tall // 2, TEXT_SIZE, TEXT)
         left, right = (left, right - wide - 10) if at_right else (left + wide + 10, right)
-    sheet[middle - 6 : middle + 6, left:right] = _colour(np.linspace(0, 1, right - left))
+    sheet[middle - 6 : middle + 6, left:right] = heat_colours(np.linspace(0, 1, right - left))

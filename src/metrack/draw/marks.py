@@ -13,20 +13,8 @@ from PIL import ImageDraw, ImageFont
 
 from metrack.arrays import Frame
 from metrack.box import Box
+from metrack.draw.palette import SHADOW, TARGETS, WHITE, Colour
 
-Colour = tuple[int, int, int]
-
-COLOURS: tuple[Colour, ...] = (
-    (64, 224, 120),
-    (255, 176, 32),
-    (72, 168, 255),
-    (255, 96, 144),
-    (190, 132, 255),
-    (64, 220, 220),
-    (236, 224, 72),
-    (255, 132, 84),
-)
-SHADOW: Colour = (16, 18, 22)
 DASHES = {"tracking": (1, 0), "occluded": (7, 5), "lost": (2, 5)}  # drawn and skipped, in line widths
 FARTHEST = 1e6  # pixels: boxes beyond are drawn as if they ended there
 
@@ -64,19 +52,13 @@ def line_width(image: Frame) -> int:
     return max(2, round(int(min(height, width)) / 200))
 
 
-def write_text(canvas: Frame, text: str, x: int, y: int, size: int, colour: Colour = (255, 255, 255)) -> None:
+def write_text(canvas: Frame, text: str, x: int, y: int, size: int, colour: Colour = WHITE) -> None:
     """Write text into an image in place, its top-left corner at ``(x, y)``."""
     ink = _ink(text, size)
     rows, columns = _clip(y, y + ink.shape[0], canvas.shape[0]), _clip(x, x + ink.shape[1], canvas.shape[1])
     cut = ink[rows.start - y : rows.stop - y, columns.start - x : columns.stop - x, None]
     below = canvas[rows, columns]
     canvas[rows, columns] = (below + (np.array(colour) - below) * cut).astype(np.uint8)
-
-
-def from_hex(colour: str) -> Colour:
-    """Read a colour that is written as ``#rrggbb``."""
-    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
-    return red, green, blue
 
 
 def text_size(text: str, size: int) -> tuple[int, int]:
@@ -86,7 +68,7 @@ def text_size(text: str, size: int) -> tuple[int, int]:
 
 
 def _draw_mark(canvas: Frame, mark: Mark, width: int, named: bool) -> None:
-    colour = mark.colour or COLOURS[(mark.target - 1) % len(COLOURS)]
+    colour = mark.colour or TARGETS[(mark.target - 1) % len(TARGETS)]
     left, top, right, bottom = (round(min(max(v, -FARTHEST), FARTHEST)) for v in mark.box.to_xyxy())
     if mark.thin:
         _frame(canvas, (left, top, right, bottom), 1, (1, 0), colour)

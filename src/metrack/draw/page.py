@@ -1,4 +1,4 @@
-"""One HTML file that needs nothing else: no network, no fonts, no scripts but its own few lines.
+"""The shell of every page: one HTML file that needs nothing else, no network, no fonts, one short script.
 
 A page is a title and sections of HTML; a table is columns and rows of text and numbers. Everything that is given as
 text is escaped; ``html`` is taken as it is. Light or dark as the reader's system asks, from telephones to desks.
@@ -7,11 +7,21 @@ text is escaped; ``html`` is taken as it is. Light or dark as the reader's syste
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
+from metrack.arrays import Frame
+from metrack.draw.chart import Chart
+from metrack.draw.layout import draw_chart
+from metrack.draw.palette import Look
+from metrack.draw.pictures import jpeg_uri
+from metrack.draw.shapes import Drawing, Line
+from metrack.draw.svg import to_svg
+
+WIDE, NARROW = 1160, 350  # pixels of a chart as wide as the page: for desks and for telephones
+PLOT = 400  # pixels of a plot beside others
 Cell = str | float | None
 NONE = "–"  # where nothing is known
 
@@ -102,9 +112,35 @@ def marks_of(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, acros
     return [[marks[number] for marks in down] for number in range(len(rows))]
 
 
-def plots_html(parts: Sequence[str]) -> str:
-    """Lay plots, and a table with them, beside each other where there is room."""
-    return '<div class="plots">' + "".join(f'<div class="plot">{part}</div>' for part in parts) + "</div>"
+def chart_html(chart: Chart) -> str:
+    """Return a chart as wide as the page, drawn for wide and for narrow ones, of which one is seen."""
+    wide, narrow = draw_chart(chart, WIDE), draw_chart(chart, NARROW, columns=1)
+    return f'<div class="chart">{to_svg(wide, chart.label, "wide")}{to_svg(narrow, chart.label, "narrow")}</div>'
+
+
+def plots_html(parts: Sequence[Chart | str]) -> str:
+    """Lay plots, and HTML such as tables, beside each other where there is room."""
+    drawn = [to_svg(draw_chart(part, PLOT), part.label) if isinstance(part, Chart) else part for part in parts]
+    return '<div class="plots">' + "".join(f'<div class="plot">{each}</div>' for each in drawn) + "</div>"
+
+
+def legend_html(looks: Mapping[str, Look]) -> str:
+    """Return a line of the look of every name, with the name."""
+    keys = []
+    for name, look in looks.items():
+        sample = Drawing(28, 10, [Line([(0, 5), (28, 5)], look.colour, 3, dash=look.dash)])
+        keys.append(f"<li>{to_svg(sample, '')} {escape(name)}</li>")
+    return f'<ul class="legend">{"".join(keys)}</ul>'
+
+
+def strip_html(figures: Iterable[tuple[Frame, str, str]], style: str = "") -> str:
+    """Lay photographs in rows: each an image, a text for those who cannot see it, and the HTML of its caption."""
+    shown = [
+        f'<figure><img src="{jpeg_uri(image)}" decoding="async" alt="{escape(text)}">'
+        f"<figcaption>{caption}</figcaption></figure>"
+        for image, text, caption in figures
+    ]
+    return f'<div class="strip {style}">{"".join(shown)}</div>'
 
 
 def _section(section: Section) -> str:

@@ -6,44 +6,49 @@ lowest to the highest where there are several. Frames without truth are grey.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from collections.abc import Sequence as Ordered
+from dataclasses import replace
 from html import escape
 
 import numpy as np
 
-from metrack.draw import plots
-from metrack.draw.page import plots_html
+from metrack.draw.chart import Chart
+from metrack.draw.page import legend_html, plots_html
+from metrack.draw.palette import Look
+from metrack.draw.plots import line_plot
+from metrack.draw.stretches import stretches_where
 from metrack.evaluation.judged import Judged, Reals, Standing
 from metrack.evaluation.sequences import Sequence
-from metrack.evaluation.strips import strip_html
+from metrack.evaluation.strips import boxes_html
 
-HEIGHT = 2.3  # inches: two curves stand beside each other
+HEIGHT = 120.0  # pixels: two curves stand beside each other
 
 
-def details_html(sequence: Sequence, order: Ordered[Standing], colours: Mapping[str, str], *, opened: bool) -> str:
+def details_html(sequence: Sequence, order: Ordered[Standing], looks: Mapping[str, Look], *, opened: bool) -> str:
     """Return a part that opens at a click; the box of the first tracker of ``order`` lies on top."""
     found = {standing.label: _alike(standing, sequence.name) for standing in reversed(order)}
     runs = {label: made for label, made in found.items() if made}
-    strip = strip_html(sequence, {label: made[0] for label, made in runs.items()}, colours)
+    strip = boxes_html(sequence, {label: made[0] for label, made in runs.items()}, looks)
+    legend = legend_html({label: look for label, look in looks.items() if label in runs})
     notes = escape(", ".join([f"{len(sequence)} frames", *sequence.attributes]))
     return (
         f"<details{' open' if opened else ''}><summary>{escape(sequence.name)}<small>{notes}</small></summary>"
-        f"{_legend(runs, colours)}{strip}{plots_html(_curves(sequence, runs, colours))}</details>"
+        f"{legend}{strip}{plots_html(_curves(sequence, runs, looks))}</details>"
     )
 
 
-def _curves(sequence: Sequence, runs: Mapping[str, list[Judged]], colours: Mapping[str, str]) -> list[str]:
+def _curves(sequence: Sequence, runs: Mapping[str, list[Judged]], looks: Mapping[str, Look]) -> list[Chart | str]:
     errors = {label: [run.distance for run in made] for label, made in runs.items()}
     overlaps = {label: [run.overlap for run in made] for label, made in runs.items()}
     starts = {label: made[0].start for label, made in runs.items()}
     highest = max((float(np.max(each, initial=0.0, where=~np.isnan(each))) for each in errors.values()), default=0.0)
     shown = [
         ("Centre error (CLE)", "pixels", errors, (0.0, max(1.05 * highest, 1.0))),
-        ("Overlap (VOR)", "overlap", overlaps, (0.0, 1.01)),
+        ("Overlap (VOR)", "overlap", overlaps, (0.0, 1.0)),
     ]
     return [
-        _curve(sequence, starts, values, title, y_label, y_range, colours)
+        _curve(sequence, starts, values, title, y_label, y_range, looks)
         for title, y_label, values, y_range in shown
         if runs
     ]
@@ -56,39 +61,29 @@ def _curve(
     title: str,
     y_label: str,
     y_range: tuple[float, float],
-    colours: Mapping[str, str],
-) -> str:
+    looks: Mapping[str, Look],
+) -> Chart:
     frames = {label: starts[label] + np.arange(len(each[0])) for label, each in values.items()}
-    figure = plots.line_plot(
+    chart = line_plot(
         {label: (frames[label], np.mean(each, axis=0)) for label, each in values.items()},
         title=title,
-        x_label="frame",
         y_label=y_label,
         y_range=y_range,
         bands={label: (np.min(each, axis=0), np.max(each, axis=0)) for label, each in values.items() if len(each) > 1},
         spans=absent(sequence),
-        colours=colours,
+        looks=looks,
         legend=False,
         height=HEIGHT,
     )
-    figure.set_label(f"{title} of all trackers on {sequence.name}, frame by frame")
-    return plots.to_svg(figure)
+    return replace(chart, label=f"{title} of all trackers on {sequence.name}, frame by frame")
 
 
-def absent(sequence: Sequence) -> list[tuple[float, float]]:
-    """Return the stretches of frames without truth, each from half a frame before to half a frame after."""
-    missing = np.isnan(sequence.truth).any(axis=1).astype(int)
-    edges = np.flatnonzero(np.diff(missing, prepend=0, append=0))
-    return [(first - 0.5, last - 0.5) for first, last in edges.reshape(-1, 2).tolist()]
+def absent(sequence: Sequence) -> list[tuple[int, int]]:
+    """Return the first and the last frame of every stretch without truth."""
+    return stretches_where(np.isnan(sequence.truth).any(axis=1))
 
 
 def _alike(standing: Standing, name: str) -> list[Judged]:
     """Return the runs on a sequence that begin where the first one does."""
     made = [run for run in standing.runs.get(name, ()) if run.outcome.error is None]
     return [run for run in made if run.start == made[0].start]
-
-
-def _legend(labels: Iterable[str], colours: Mapping[str, str]) -> str:
-    known = set(labels)
-    keys = [f"<li>{plots.key_html(label, colours)} {escape(label)}</li>" for label in colours if label in known]
-    return f'<ul class="legend">{"".join(keys)}</ul>'

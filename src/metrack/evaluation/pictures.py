@@ -60,65 +60,56 @@ def _read(path: Path) -> Frame:
     return read_image(path)
 
 
-@dataclass(frozen=True, slots=True)
-class VideoPictures:
-    """Frames ``first`` to ``stop`` (left out) of a video file."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Range:
+    """Frames ``first`` to ``stop`` (left out) of something longer."""
 
-    file: Path
-    first: int
+    first: int = 0
     stop: int
 
     def __len__(self) -> int:
         return max(self.stop - self.first, 0)
+
+    def part(self, start: int, stop: int | None = None) -> Self:
+        """Return the frames from one to the one before another."""
+        chosen = range(self.first, self.stop)[start:stop]
+        return replace(self, first=chosen.start, stop=chosen.stop)
+
+
+@dataclass(frozen=True, slots=True)
+class VideoPictures(_Range):
+    """Frames of a video file."""
+
+    file: Path
 
     def __iter__(self) -> Iterator[Frame]:
         with VideoFile(str(self.file)) as video:
             for frame in islice(video, self.first, self.stop):
                 yield frame.image
 
-    def part(self, start: int, stop: int | None = None) -> Self:
-        """Return the frames from one to the one before another."""
-        chosen = range(self.first, self.stop)[start:stop]
-        return replace(self, first=chosen.start, stop=chosen.stop)
-
 
 @dataclass(frozen=True, slots=True)
-class ClipPictures:
-    """Frames ``first`` to ``stop`` of a clip that the package paints, with only the events named."""
+class ClipPictures(_Range):
+    """Frames of the built-in clip, with only the events named."""
 
     frames: int
     size: tuple[int, int]
     seed: int
     events: frozenset[str]
-    first: int
-    stop: int
-
-    def __len__(self) -> int:
-        return max(self.stop - self.first, 0)
 
     def __iter__(self) -> Iterator[Frame]:
         wanted = {event: event in self.events for event in ("occlusion", "departure", "twin", "lighting")}
         clip = builtin_clip(self.frames, self.size, self.seed, **wanted)
         return (clip[index] for index in range(self.first, self.stop))
 
-    def part(self, start: int, stop: int | None = None) -> Self:
-        """Return the frames from one to the one before another."""
-        chosen = range(self.first, self.stop)[start:stop]
-        return replace(self, first=chosen.start, stop=chosen.stop)
-
 
 @dataclass(frozen=True, slots=True)
-class HardPictures:
-    """Frames ``first`` to ``stop`` of a painted clip of one difficulty."""
+class HardPictures(_Range):
+    """Frames of a painted clip of one difficulty."""
 
     difficulty: str
     frames: int
     seed: int
-    first: int
-    stop: int
-
-    def __len__(self) -> int:
-        return max(self.stop - self.first, 0)
 
     def __iter__(self) -> Iterator[Frame]:
         return (self.clip[index] for index in range(self.first, self.stop))
@@ -127,11 +118,6 @@ class HardPictures:
     def clip(self) -> HardClip:
         """The whole clip, with its truth."""
         return _painted(self.difficulty, self.frames, self.seed)
-
-    def part(self, start: int, stop: int | None = None) -> Self:
-        """Return the frames from one to the one before another."""
-        chosen = range(self.first, self.stop)[start:stop]
-        return replace(self, first=chosen.start, stop=chosen.stop)
 
 
 @lru_cache(maxsize=16)

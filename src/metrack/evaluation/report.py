@@ -14,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from metrack.draw import plots
-from metrack.draw.page import Column, Section, page, plots_html, table_html
+from metrack.draw.chart import Chart
+from metrack.draw.page import Cell, Column, Section, page, plots_html, table_html
+from metrack.draw.palette import DASHED, INK, Look, looks_of
+from metrack.draw.plots import Series, bar_plot, line_plot, scatter_plot
 from metrack.evaluation import calibration, scores, tables
 from metrack.evaluation.by_frame import details_html
 from metrack.evaluation.judged import Comparison, Reals, Standing
@@ -44,7 +46,6 @@ def write_report(
 
     ``asked`` lets the page name the data and the versions of rivals; ``watch`` is told how many sequences are drawn.
     """
-    plots.check_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "report.json", {"title": title, **tables.to_json(comparison)})
     replace_text(out / "report.csv", tables.to_csv(comparison))
@@ -60,7 +61,7 @@ class Drawn:
     def __init__(self, comparison: Comparison, watch: Watch) -> None:
         self.comparison, self.watch = comparison, watch
         self.names = comparison.names
-        self.colours = plots.colours_of(standing.label for standing in comparison.standings)
+        self.looks = looks_of(standing.label for standing in comparison.standings)
         self.order = tables.ranked(comparison)
 
     def page(self, title: str, footer: str) -> str:
@@ -91,7 +92,7 @@ class Drawn:
         return Section("Summary", html + _meanings(spread) + self._errors())
 
     def _dots(self, labels: list[object]) -> list[str | None]:
-        return [self.colours[str(label)] for label in labels]
+        return [self.looks[str(label)].colour for label in labels]
 
     def _errors(self) -> str:
         lines = [
@@ -109,7 +110,7 @@ class Drawn:
         precision = {each.label: each.precision_curve(self.names) for each in self.order}
         if not any(curve.size for curve in success.values()):
             return None
-        svgs = [
+        plots: list[Chart | str] = [
             self._curve(success, scores.SUCCESS_THRESHOLDS, "auc", "Success", "overlap threshold"),
             self._curve(precision, scores.PRECISION_THRESHOLDS, "precision", "Precision", "distance threshold (px)"),
         ]
@@ -117,18 +118,20 @@ class Drawn:
             "Share of frames whose overlap with the truth exceeds a threshold, and whose centre is within a distance "
             "of it. In brackets: the area under the success curve, and the precision at 20 px."
         )
-        return Section("Success and precision", plots_html(svgs), intro)
+        return Section("Success and precision", plots_html(plots), intro)
 
-    def _curve(self, curves: dict[str, Reals], x: Reals, figure: str, title: str, x_label: str) -> str:
+    def _curve(self, curves: dict[str, Reals], x: Reals, figure: str, title: str, x_label: str) -> Chart:
         """Draw one curve per tracker, named with its figure, the best first."""
         worth = {each.label: each.mean(self.names)[figure] for each in self.order if curves[each.label].size}
         shown = {label: f"{label} [{worth[label]:.3f}]" for label in sorted(worth, key=lambda label: -worth[label])}
-        colours = {shown.get(label, label): colour for label, colour in self.colours.items()}
-        series = {name: (x, curves[label]) for label, name in shown.items()}
-        figure_ = plots.line_plot(
-            series, title=title, x_label=x_label, y_label="share of frames", y_range=(0, 1.01), colours=colours
+        return line_plot(
+            {name: (x, curves[label]) for label, name in shown.items()},
+            title=title,
+            x_label=x_label,
+            y_label="share of frames",
+            y_range=(0, 1),
+            looks={name: self.looks[label] for label, name in shown.items()},
         )
-        return plots.to_svg(figure_)
 
     def _speed(self) -> Section | None:
         means = {each.label: each.mean(self.names) for each in self.order}
@@ -139,16 +142,15 @@ class Drawn:
         }
         if not points:
             return None
-        drawn = plots.scatter_plot(
+        drawn = scatter_plot(
             points,
             title="AUC against frames per second",
             x_label="frames per second (log scale)",
             y_label="AUC",
-            x_log=True,
-            colours=self.colours,
+            looks=self.looks,
         )
         intro = "Time of the tracker alone, without reading frames. Up and to the right is better."
-        return Section("Speed against accuracy", plots_html([plots.to_svg(drawn)]), intro)
+        return Section("Speed against accuracy", plots_html([drawn]), intro)
 
     def _attributes(self) -> Section | None:
         rows = tables.attribute_rows(self.comparison)
@@ -161,30 +163,30 @@ class Drawn:
         if len(rows) * len(labels) <= MOST_BARS:
             groups = [f"{row['attribute']} ({row['sequences']})" for row in rows]
             series = {label: [_nan(row[label]) for row in rows] for label in labels}
-            drawn = plots.bar_plot(groups, series, title="AUC by attribute", y_label="mean AUC", colours=self.colours)
-            html = plots_html([html, plots.to_svg(drawn)])
+            drawn = bar_plot(groups, series, title="AUC by attribute", y_label="mean AUC", looks=self.looks)
+            html = plots_html([html, drawn])
         return Section("Attributes", html, "What is difficult in a sequence, as its makers noted.")
 
     def _calibration(self) -> Section | None:
         scored = {each.label: pair for each in self.order if (pair := _scores(each)) is not None}
         if not scored:
             return None
-        curves: dict[str, plots.Curve] = {"as promised": ((0, 1), (0, 1))}
-        rows: list[list[str | float | None]] = []
+        curves: dict[str, Series] = {"as promised": ((0, 1), (0, 1))}
+        rows: list[list[Cell]] = []
         for label, (score, overlap) in scored.items():
             table = calibration.reliability(score, overlap)
             filled = table.frames > 0
             curves[label] = (table.score[filled], table.right[filled])
             error = calibration.expected_calibration_error(score, overlap)
             rows.append([label, error, calibration.auroc(score, overlap), len(score)])
-        drawn = plots.line_plot(
+        drawn = line_plot(
             curves,
             title="Reliability",
             x_label="score",
             y_label="share of boxes that are right",
-            y_range=(0, 1.01),
+            y_range=(0, 1),
             dots=scored,
-            colours={**self.colours, "as promised": plots.INK},
+            looks={"as promised": Look(INK, DASHED), **self.looks},
         )
         columns = [Column("Tracker"), Column("ECE", -1), Column("AUROC", 1), Column("Frames", 0, 0)]
         html = table_html(columns, rows, caption="How far scores can be believed", colours=self._dots(list(scored)))
@@ -192,12 +194,12 @@ class Drawn:
             "A score is a probability that the box overlaps the truth by more than half. ECE is the mean gap between "
             "promise and outcome; AUROC the chance that a right box has a higher score than a wrong one."
         )
-        return Section("Scores as probabilities", plots_html([plots.to_svg(drawn), html]), intro)
+        return Section("Scores as probabilities", plots_html([drawn, html]), intro)
 
     def _table(self) -> Section:
         columns = [Column("Sequence"), Column("Frames", 0, 0)]
         columns += [Column(standing.label, 1, tinted=True) for standing in self.order]
-        cells: list[list[str | float | None]] = [
+        cells: list[list[Cell]] = [
             [sequence.name, len(sequence), *(standing.on(sequence.name)["auc"] for standing in self.order)]
             for sequence in self.comparison.sequences
         ]
@@ -208,7 +210,7 @@ class Drawn:
         total, parts = len(self.names), []
         self.watch(0, total)
         for done, sequence in enumerate(self.comparison.sequences, 1):
-            parts.append(details_html(sequence, self.order, self.colours, opened=done == 1))
+            parts.append(details_html(sequence, self.order, self.looks, opened=done == 1))
             self.watch(done, total)
         intro = "Boxes in the colours of their trackers, the truth thin and white. Grey: no truth, not counted."
         return Section("Frame by frame", "\n".join(parts), intro)
@@ -252,6 +254,6 @@ def _footer(comparison: Comparison, asked: Asked | None) -> str:
     if asked is not None:
         rivals = [f"{label} ({each['version']})" for label, each in asked.trackers.items() if "version" in each]
         lines.append(f"Data: {Path(asked.data).name}. Trackers: {', '.join(rivals)}.")
-    programs = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "matplotlib"))
+    programs = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
     lines.append(f"Made by metrack {version('metrack')} with Python {platform.python_version()}, {programs}.")
     return "".join(f"<p>{escape(line)}</p>" for line in lines)

@@ -96,7 +96,7 @@ def builtin_sequences(frames: int = BUILTIN_FRAMES, size: tuple[int, int] = BUIL
 
 def _paint(name: str, events: tuple[str, ...], frames: int, size: tuple[int, int]) -> Sequence:
     seed = list(BUILTIN_EVENTS).index(name)
-    pictures = ClipPictures(frames, size, seed, frozenset(events), 0, frames)
+    pictures = ClipPictures(frames, size, seed, frozenset(events), stop=frames)
     wanted = {event: event in events for event in ("occlusion", "departure", "twin", "lighting")}
     clip = builtin_clip(frames, size, seed, **wanted)
     truth, hidden = _truth_of(clip.truth)
@@ -109,7 +109,7 @@ def hard_sequences(seed: int = 0, frames: int = FRAMES) -> list[Sequence]:
 
 
 def _paint_hard(difficulty: str, seed: int, frames: int) -> Sequence:
-    pictures = HardPictures(difficulty, frames, seed, 0, frames)
+    pictures = HardPictures(difficulty, frames, seed, stop=frames)
     truth, hidden = _truth_of(pictures.clip.truth)
     name = f"{HARD}-{difficulty}-{seed}" if seed else f"{HARD}-{difficulty}"
     return Sequence(name, pictures, truth, (difficulty,), {"occlusion": hidden})

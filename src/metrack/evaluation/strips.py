@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from html import escape
 
 import numpy as np
 
 from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.draw.marks import Mark, draw, from_hex
-from metrack.draw.thumbnail import data_uri, shrunk
+from metrack.draw.marks import Mark, draw
+from metrack.draw.page import strip_html
+from metrack.draw.palette import WHITE, Look, from_hex
+from metrack.draw.pictures import shrunk
 from metrack.evaluation.judged import Judged
 from metrack.evaluation.pictures import ImagePictures, Pictures
 from metrack.evaluation.sequences import Sequence
 
 COUNT, WIDTH = 6, 320
-WHITE = (255, 255, 255)
 
 
-def strip_html(sequence: Sequence, runs: Mapping[str, Judged], colours: Mapping[str, str]) -> str:
+def boxes_html(sequence: Sequence, runs: Mapping[str, Judged], looks: Mapping[str, Look]) -> str:
     """Show frames from the first start to the end: boxes in the colours of their trackers, the truth thin and white.
 
     Boxes are drawn in the order of ``runs``: the last one lies on top.
     """
     first = min((run.start for run in runs.values()), default=0)
     chosen = np.unique(np.linspace(first, len(sequence) - 1, COUNT).round().astype(int)).tolist()
-    shots = [
-        f'<figure><img src="{data_uri(_tile(sequence, index, frame, runs, colours))}" decoding="async" '
-        f'alt="Frame {index} of {escape(sequence.name)}: boxes of {escape(_names(runs))}, and the truth">'
-        f"<figcaption>frame {index}</figcaption></figure>"
+    names = ", ".join(runs) or "no tracker"
+    return strip_html(
+        (
+            _tile(sequence, index, frame, runs, looks),
+            f"Frame {index} of {sequence.name}: boxes of {names}, and the truth",
+            f"frame {index}",
+        )
         for index, frame in zip(chosen, _frames(sequence.pictures, chosen), strict=True)
-    ]
-    return f'<div class="strip">{"".join(shots)}</div>'
-
-
-def _names(runs: Mapping[str, Judged]) -> str:
-    return ", ".join(runs) or "no tracker"
+    )
 
 
 def _frames(pictures: Pictures, chosen: list[int]) -> Iterator[Frame]:
@@ -47,12 +45,10 @@ def _frames(pictures: Pictures, chosen: list[int]) -> Iterator[Frame]:
         yield from (frame for index, frame in enumerate(pictures.part(0, chosen[-1] + 1)) if index in chosen)
 
 
-def _tile(
-    sequence: Sequence, index: int, frame: Frame, runs: Mapping[str, Judged], colours: Mapping[str, str]
-) -> Frame:
+def _tile(sequence: Sequence, index: int, frame: Frame, runs: Mapping[str, Judged], looks: Mapping[str, Look]) -> Frame:
     small, scale = shrunk(frame, WIDTH)
     marks = [
-        Mark(_scaled(run.outcome.boxes[index - run.start], scale), colour=from_hex(colours[label]))
+        Mark(_scaled(run.outcome.boxes[index - run.start], scale), colour=from_hex(looks[label].colour))
         for label, run in runs.items()
         if 0 <= index - run.start < len(run.outcome.boxes)
     ]

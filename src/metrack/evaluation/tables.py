@@ -32,6 +32,7 @@ COLUMNS = {
     "robustness": Column("Robustness", 1, 3, note="share of frames before the target is lost for good"),
     "fps": Column("fps", 1, 1, note="frames per second of the tracker alone"),
 }
+BOOKTABS = "% needs \\usepackage{booktabs}\n"
 LATEX = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -39,6 +40,7 @@ LATEX = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "±": r"$\pm$",
     "\n": " ",
 }
 
@@ -120,10 +122,10 @@ def to_latex(comparison: Comparison) -> str:
     order = ranked(comparison)
     sequences = [[name, *(_number(standing.on(name)["auc"]) for standing in order)] for name in comparison.names]
     return (
-        "% needs \\usepackage{booktabs}\n"
-        + _tabular(figures, summary)
+        BOOKTABS
+        + to_tabular(figures, summary)
         + "\n% AUC on every sequence\n"
-        + _tabular(each, sequences, across=True)
+        + to_tabular(each, sequences, across=True)
     )
 
 
@@ -166,7 +168,8 @@ def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _tabular(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, across: bool = False) -> str:
+def to_tabular(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, across: bool = False) -> str:
+    """Return a LaTeX table for ``booktabs``, the best number bold, the second of three or more underlined."""
     marks = marks_of(columns, rows, across=across)
     lines = [" & ".join(_escaped(column.title) for column in columns)]
     body = [

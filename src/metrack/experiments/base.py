@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from metrack.draw.chart import Chart
 from metrack.evaluation.crew import Crew
 from metrack.evaluation.entrants import Entrant, parse_entrants
 from metrack.evaluation.plan import RunProtocol
 from metrack.evaluation.run import Advance, Asked, evaluate
 from metrack.evaluation.sequences import Sequence
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TABLE, PLOT = "table", "plot"
 NAMES = {
@@ -42,7 +39,7 @@ class Finding:
     id: str
     columns: list[str] = field(default_factory=list)
     rows: list[list[Cell]] = field(default_factory=list)
-    figures: list[Figure] = field(default_factory=list)
+    figures: list[Chart] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: str | None = None
 

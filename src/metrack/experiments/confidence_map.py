@@ -6,12 +6,12 @@ A map tells more the higher its peak stands over its median, and the nearer the 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrack.box import Box
+from metrack.draw.chart import Chart
 from metrack.draw.plots import image_plot
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.sequences import Sequence
@@ -20,9 +20,6 @@ from metrack.experiments.drawing import MOST
 from metrack.experiments.following import follow
 from metrack.experiments.keep import Arrays, kept
 from metrack.tracking.score_map import confidence_map, usual_radius
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FOLLOWED = 50  # frames before the map is made
 COLUMNS = ["metric", "sequence", "frame", "peak over median", "peak to truth, px"]
@@ -34,7 +31,7 @@ def find(experiment: Experiment, given: Given) -> Finding:
     entrant = experiment.parsed()[0]
     given.run([entrant], experiment.protocol, [])
     rows: list[list[Cell]] = []
-    figures: list[Figure] = []
+    figures: list[Chart] = []
     for sequence in given.sequences:
         frame = _last_frame(sequence)
         maps = _kept_maps(entrant, sequence, frame, given)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrack.draw.chart import Chart
 from metrack.draw.plots import bar_plot, line_plot
 from metrack.evaluation.judged import Comparison, Judged, Standing
 from metrack.experiments.base import NAMES, Experiment
 from metrack.experiments.table import MEAN, by_seed, mean_of
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 MOST = 6  # sequences of which each has a curve or a plot of its own
 Reals = NDArray[np.float64]
 
 
-def bars(experiment: Experiment, comparison: Comparison) -> list[Figure]:
+def bars(experiment: Experiment, comparison: Comparison) -> list[Chart]:
     """Draw one plot per measure: a bar per entrant for every sequence, or only the mean where there are many."""
     names = comparison.names
     groups = [*(names if len(names) <= MOST else []), *([MEAN] if len(names) > 1 else [])]
@@ -35,13 +32,13 @@ def bars(experiment: Experiment, comparison: Comparison) -> list[Figure]:
     ]
 
 
-def sweeps(experiment: Experiment, comparison: Comparison) -> list[Figure]:
+def sweeps(experiment: Experiment, comparison: Comparison) -> list[Chart]:
     """Draw one plot per measure over the setting that varies; the band around the mean is the spread over seeds."""
     x = [float(dict(entrant.changes)[experiment.swept]) for entrant in experiment.parsed()]
     return [_sweep(experiment, comparison, measure, x) for measure in experiment.measures]
 
 
-def _sweep(experiment: Experiment, comparison: Comparison, measure: str, x: list[float]) -> Figure:
+def _sweep(experiment: Experiment, comparison: Comparison, measure: str, x: list[float]) -> Chart:
     names, standings = comparison.names, comparison.standings
     shown = [*(names if len(names) <= MOST else []), *([MEAN] if len(names) > 1 else [])]
     curves = {name: (x, [mean_of(comparison, each, measure, name) for each in standings]) for name in shown}
@@ -62,13 +59,12 @@ def over_time(
     title: str,
     y_label: str,
     y_range: tuple[float, float] | None = None,
-) -> list[Figure]:
+) -> list[Chart]:
     """Draw one plot per sequence, for the first few: the mean over runs of a value per frame, one curve per label."""
     return [
         line_plot(
             {label: _mean_curve([value_of(run) for run in runs]) for label, runs in curves.items() if runs},
             title=f"{title}: {name}",
-            x_label="frame",
             y_label=y_label,
             y_range=y_range,
         )

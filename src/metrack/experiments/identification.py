@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from metrack import identity
 from metrack.arrays import Floats
 from metrack.box import Box
 from metrack.config import TrackerConfig
+from metrack.draw.chart import Chart
 from metrack.draw.plots import bar_plot, line_plot
 from metrack.evaluation.events import identification_accuracy
 from metrack.evaluation.judged import Judged, judge
@@ -27,9 +27,6 @@ from metrack.experiments.base import Cell, Experiment, Finding, Given
 from metrack.experiments.drawing import MOST
 from metrack.experiments.usual import failures
 from metrack.features.extractor import Extractor
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TEMPLATE_SHARE = 0.25  # of the frames of a sequence
 MOST_TEMPLATES = 50
@@ -130,17 +127,17 @@ def _accuracies(found: list[Identified], name: str) -> list[float]:
     return [float(np.mean([each.accuracy[way] for each in found if each.sequence == name])) for way in WAYS]
 
 
-def _figures(found: list[Identified], names: list[str]) -> list[Figure]:
+def _figures(found: list[Identified], names: list[str]) -> list[Chart]:
     firsts = list({each.sequence: each for each in reversed(found)}.values())[::-1][:MOST]
     shown = {way: [_accuracies(found, each.sequence)[WAYS.index(way)] for each in firsts] for way in WAYS}
     bars = bar_plot([each.sequence for each in firsts], shown, title="Identified frames", y_label="share of frames")
     return [bars, *(_curves(each, way, names) for each in firsts for way in WAYS[2:])]
 
 
-def _curves(each: Identified, way: str, names: list[str]) -> Figure:
+def _curves(each: Identified, way: str, names: list[str]) -> Chart:
     values = each.distances[way]
     curves = {name: (np.arange(len(values)), values[:, number]) for number, name in enumerate(names)}
-    return line_plot(curves, title=f"{each.sequence}: {way}", x_label="frame", y_label="distance to templates of")
+    return line_plot(curves, title=f"{each.sequence}: {way}", y_label="distance to templates of")
 
 
 IDENTIFICATION = Experiment(

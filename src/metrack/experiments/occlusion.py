@@ -6,12 +6,12 @@ target is hidden, the events are scored; the plots show those frames in grey. On
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from metrack.draw.chart import Chart
 from metrack.draw.plots import line_plot
+from metrack.draw.stretches import stretches_where
 from metrack.estimate import TRACKING, Estimate
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.events import beginnings, event_precision, event_recall
@@ -20,9 +20,6 @@ from metrack.experiments.base import Cell, Experiment, Finding, Given
 from metrack.experiments.drawing import MOST
 from metrack.experiments.following import follow
 from metrack.experiments.keep import Arrays, kept
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 HIDDEN = "occlusion"
 COLUMNS = ["tracker", "sequence", "reported at frames", "hidden from frames", "precision", "recall"]
@@ -34,7 +31,7 @@ def find(experiment: Experiment, given: Given) -> Finding:
     entrants = experiment.parsed()
     given.run(entrants, experiment.protocol, [])
     rows: list[list[Cell]] = []
-    figures: list[Figure] = []
+    figures: list[Chart] = []
     for sequence in given.sequences:
         traces = {entrant.label: _trace(entrant, sequence, given) for entrant in entrants}
         rows += [_row(label, sequence, trace) for label, trace in traces.items()]
@@ -81,29 +78,17 @@ def _median(values: NDArray[np.float64]) -> float:
     return float(np.median(known)) if len(known) else np.nan
 
 
-def _figures(sequence: Sequence, traces: dict[str, Arrays]) -> list[Figure]:
-    spans = stretches(sequence.tags.get(HIDDEN, ()))
+def _figures(sequence: Sequence, traces: dict[str, Arrays]) -> list[Chart]:
+    spans = stretches_where(sequence.tags.get(HIDDEN, ()))
     return [
         line_plot(
             {label: (np.arange(len(trace[name])), trace[name]) for label, trace in traces.items()},
             title=f"{sequence.name}: {what}",
-            x_label="frame",
             y_label=what,
             spans=spans,
         )
         for name, what in (("theta", "reconstruction error"), ("score", "score"))
     ]
-
-
-def stretches(flags: ArrayLike) -> list[tuple[float, float]]:
-    """Return first and last frame of every stretch of set flags.
-
-    >>> stretches([False, True, True, False, True])
-    [(1.0, 2.0), (4.0, 4.0)]
-    """
-    on = np.asarray(flags, bool)
-    firsts, lasts = beginnings(on), len(on) - 1 - beginnings(on[::-1])[::-1]
-    return [(float(first), float(last)) for first, last in zip(firsts, lasts, strict=True)]
 
 
 OCCLUSION = Experiment(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from metrack.draw.page import Column, Section, page, plots_html, table_html
-from metrack.draw.plots import to_svg
 from metrack.experiments.base import Cell, Experiment, Finding
 from metrack.experiments.table import MEAN
 from metrack.files import replace_text
@@ -27,7 +26,7 @@ def finding_page(experiment: Experiment, finding: Finding) -> str:
     first, rest = split_means(finding.rows)
     sections = [Section("Result", _table(finding.columns, first, "Result") + _paragraphs(finding.notes))]
     if finding.figures:
-        sections.append(Section("Figures", plots_html([to_svg(figure) for figure in finding.figures])))
+        sections.append(Section("Figures", plots_html(finding.figures)))
     if rest:
         sections.append(Section("Every sequence", _table(finding.columns, rest, "Every sequence")))
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in FILES)
@@ -48,17 +47,16 @@ def split_means(rows: Rows) -> tuple[Rows, Rows]:
     return (means, [row for row in rows if MEAN not in row[:2]]) if means else (rows, [])
 
 
-def digits_of(titles: Sequence[str], rows: Rows) -> list[int]:
-    """Return how many digits after the point each column needs: none for whole numbers, few for large ones.
+def page_columns(titles: Sequence[str], rows: Rows) -> list[Column]:
+    """Return the columns with as many digits as they need: none for whole numbers, few for large ones.
 
     A measure, its spread and the paper's number have the same.
     """
     measures = [title.removesuffix(" ±").removesuffix(" paper") for title in titles]
-    return [_digits([row[place] for row in rows for place in _places(measures, each)]) for each in measures]
-
-
-def _places(measures: list[str], measure: str) -> list[int]:
-    return [place for place, each in enumerate(measures) if each == measure]
+    cells = {
+        each: [row[place] for row in rows for place, other in enumerate(measures) if other == each] for each in measures
+    }
+    return [Column(title, digits=_digits(cells[each])) for title, each in zip(titles, measures, strict=True)]
 
 
 def _digits(cells: list[Cell]) -> int:
@@ -84,7 +82,7 @@ def _summary(record: dict[str, Any]) -> Section:
 
 def _table(titles: list[str], rows: Rows, caption: str) -> str:
     """Return a table without the columns that would be empty."""
-    columns = [Column(title, digits=digits) for title, digits in zip(titles, digits_of(titles, rows), strict=True)]
+    columns = page_columns(titles, rows)
     shown = [place for place in range(len(titles)) if any(row[place] is not None for row in rows)]
     return table_html([columns[k] for k in shown], [[row[k] for k in shown] for row in rows], caption=caption)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 
 from metrack.evaluation.crew import Crew
@@ -85,8 +84,6 @@ def _check(seeds: int, length: int | None) -> None:
         raise ValueError(f"--seeds must be at least 1, got {seeds}")
     if length is not None and length < 2:
         raise ValueError(f"--length must be at least 2 frames, got {length}")
-    if find_spec("matplotlib") is None:
-        raise ValueError("experiments need matplotlib, which is not here: pip install 'metrack[report]'")
 
 
 def _cut_noted(finding: Finding, length: int | None) -> Finding:

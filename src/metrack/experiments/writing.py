@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from metrack.draw.plots import save
-from metrack.evaluation.tables import LATEX
-from metrack.experiments.base import Cell, Experiment, Finding
-from metrack.experiments.pages import RECORD, digits_of, finding_page
+from metrack.evaluation.tables import BOOKTABS, to_tabular
+from metrack.experiments.base import Experiment, Finding
+from metrack.experiments.pages import RECORD, finding_page, page_columns
 from metrack.files import replace_text, write_json
 from metrack.runs.results import claim_folder
-
-SIGNS = {**LATEX, "±": r"$\pm$"}
 
 
 def write_finding(experiment: Experiment, finding: Finding, folder: Path) -> None:
@@ -57,22 +55,7 @@ def to_csv(finding: Finding) -> str:
 
 def to_latex(finding: Finding) -> str:
     """Return the table for ``booktabs``."""
-    digits = digits_of(finding.columns, finding.rows)
-    body = [" & ".join(_latex(cell, places) for cell, places in zip(row, digits, strict=True)) for row in finding.rows]
-    head = " & ".join(_latex(column, 0) for column in finding.columns)
-    rows = "".join(f"{line} \\\\\n" for line in body)
-    return (
-        f"% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{'l' * len(digits)}}}\n"
-        f"\\toprule\n{head} \\\\\n\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n"
-    )
-
-
-def _latex(cell: Cell, digits: int) -> str:
-    if cell is None:
-        return "--"
-    if not isinstance(cell, str):
-        return f"{cell:.{digits}f}"
-    return "".join(SIGNS.get(letter, letter) for letter in cell)
+    return BOOKTABS + to_tabular(page_columns(finding.columns, finding.rows), finding.rows)
 
 
 def _save_figures(finding: Finding, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Frames in, frames and boxes out."""
+"""Frame sources, the video writer, and boxes as text."""
 
 from metrack.frames.base import Source, VideoFrame
 from metrack.frames.sink import VideoWriter

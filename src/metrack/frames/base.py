@@ -1,4 +1,4 @@
-"""What every source of frames is: an iterable of :class:`VideoFrame`, to be closed after use.
+"""The interface of every frame source: an iterable of :class:`VideoFrame`, to be closed after use.
 
 A frame's image is uint8 RGB of shape (H, W, 3), and all frames of one source have the same shape. Frames are
 numbered from 0 in the order in which the source gives them; ``time`` is in seconds from the first one.
@@ -17,7 +17,7 @@ from metrack.arrays import Frame
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VideoFrame:
-    """One picture of a source."""
+    """One frame with its index and its time in seconds."""
 
     index: int
     time: float
@@ -29,12 +29,12 @@ class Source(ABC):
 
     Attributes
     ----------
-    name : str             how messages call it
+    name : str             shown in messages
     size : (int, int)      width and height of every frame, in pixels
     fps : float            nominal frames per second
     frames : int or None   how many frames there should be; None where the source does not say
-    live : bool            whether frames come whether or not somebody takes them
-    notice : str or None   what went wrong underway, known once the frames have been read
+    live : bool            whether frames arrive in real time and are dropped if nobody takes them
+    notice : str or None   what went wrong while reading, known once the frames have been read
     ended_early : bool     whether frames are missing at the end
     """
 
@@ -48,10 +48,10 @@ class Source(ABC):
 
     @abstractmethod
     def __iter__(self) -> Iterator[VideoFrame]:
-        """Give the frames from the first one on."""
+        """Yield all frames from the first one on."""
 
     def pick(self, numbers: Collection[int]) -> Iterator[VideoFrame]:
-        """Give only the frames of these numbers, in their order; those that there are not are left out."""
+        """Yield only the frames with these indices, in order; indices past the end are skipped."""
         last = max(numbers, default=-1)
         for frame in self:
             if frame.index in numbers:
@@ -60,11 +60,11 @@ class Source(ABC):
                 return
 
     def stop(self) -> None:
-        """Ask a waiting source to end; may be called from a signal handler."""
+        """Ask a source that waits for frames to end; may be called from a signal handler."""
         return  # a recording never waits
 
     def close(self) -> None:
-        """Let go of files, devices and threads."""
+        """Release files, devices and threads."""
         self.stop()
 
     def __enter__(self) -> Self:
@@ -75,7 +75,7 @@ class Source(ABC):
 
 
 def without_password(address: str) -> str:
-    """Return an address as it may be shown and stored.
+    """Remove user and password from an address, so that it may be shown and stored.
 
     >>> without_password("rtsp://me:secret@camera.local/live")
     'rtsp://camera.local/live'

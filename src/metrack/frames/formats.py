@@ -2,7 +2,7 @@
 
 ``trajectory.jsonl`` holds every number exactly. ``boxes.csv`` (for spreadsheets) and ``boxes.txt`` (for OTB
 toolkits, whose first pixel is number one) are rounded to a thousandth. A line counts once its line feed is
-there: readers pass over the stump that a killed process may leave.
+there: readers skip the unfinished one that a killed process may leave.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _rounded(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A form of the results that is written on request: its file, and how a record becomes a line of it."""
+    """A results file written on request: its name, and how a record becomes a line of it."""
 
     file: str
     line: Callable[[Record], str]

@@ -1,4 +1,4 @@
-"""Numbered pictures on disk as a source of frames."""
+"""Folders and globs of images as a frame source."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from metrack.arrays import Frame
 from metrack.frames.base import Source, VideoFrame
 
 SUFFIXES = {".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
-IMAGE_FPS = 30.0  # pictures carry no clock; benchmarks of this field were filmed at 30
+IMAGE_FPS = 30.0  # images carry no times; most tracking benchmarks were filmed at 30
 
 
 class ImageFiles(Source):
-    """Frame files in the given order; their sizes are compared before the first one is given out."""
+    """Image files in the given order; they must have one size, which is checked before the first is read."""
 
     def __init__(self, name: str, paths: Sequence[Path]) -> None:
         self.name = name
@@ -33,22 +33,22 @@ class ImageFiles(Source):
         return self.pick(range(len(self._paths)))
 
     def pick(self, numbers: Collection[int]) -> Iterator[VideoFrame]:
-        """Read only the files of these numbers."""
+        """Read only the files with these indices."""
         for index, path in enumerate(self._paths):
             if index not in numbers:
                 continue
             image = read_image(path)
-            _check_size(path, image.shape[1::-1], self._paths[0], self.size)  # it may have changed meanwhile
+            _check_size(path, image.shape[1::-1], self._paths[0], self.size)  # the file may have changed since
             yield VideoFrame(index, index / self.fps, image)
 
 
 def images_in(folder: Path) -> list[Path]:
-    """Return the images of a folder in natural order, or say what is there instead."""
+    """Return the images of a folder in natural order, or raise ValueError if there are none."""
     files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
     images = [path for path in files if path.suffix.lower() in SUFFIXES]
     if not images:
         found = f"none among its {len(files)} files" if files else "no files"
-        raise ValueError(f"SOURCE must be a folder with images, but {str(folder)!r} has {found}")
+        raise ValueError(f"source must be a folder with images, but {str(folder)!r} has {found}")
     return natural_order(images)
 
 
@@ -84,7 +84,7 @@ def _size(path: Path) -> tuple[int, int]:
 def _check_size(path: Path, size: tuple[int, ...], first: Path, wanted: tuple[int, int]) -> None:
     if size != wanted:
         raise ValueError(
-            f"SOURCE must have images of one size, but {path.name} is {size[0]} x {size[1]} "
+            f"source must have images of one size, but {path.name} is {size[0]} x {size[1]} "
             f"and {first.name} is {wanted[0]} x {wanted[1]} pixels"
         )
 
@@ -92,4 +92,4 @@ def _check_size(path: Path, size: tuple[int, ...], first: Path, wanted: tuple[in
 def _unreadable(path: Path, error: Exception) -> ValueError:
     known = "it is not an image" if isinstance(error, UnidentifiedImageError) else str(error)
     reason = getattr(error, "strerror", None) or known
-    return ValueError(f"SOURCE must have readable images, but {str(path)!r} cannot be read ({reason})")
+    return ValueError(f"source must have readable images, but {str(path)!r} cannot be read ({reason})")

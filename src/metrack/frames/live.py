@@ -1,7 +1,7 @@
-"""Cameras and network streams: always the newest frame, and a new try after a break.
+"""Cameras and network streams: always the newest frame, reconnecting after a break.
 
-A reader thread decodes everything that comes and keeps one picture; what nobody took in time is dropped, so
-whoever iterates sees the present however slow they are.
+A reader thread decodes every frame and keeps the latest; frames not taken in time are dropped, so a slow consumer
+still sees the present.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from av.container import InputContainer
 from metrack.frames.base import Source, VideoFrame
 from metrack.frames.video import decode, nominal_fps, to_rgb, video_stream
 
-POLL = 0.1  # seconds between looks at whether to stop
+POLL = 0.1  # seconds between checks whether to stop
 
 
 class LiveStream(Source):
-    """A source that does not wait.
+    """A source whose frames arrive in real time.
 
     Parameters
     ----------
-    name : str           how messages call it
+    name : str           shown in messages
     connect : callable   opens the stream; used again after a break
-    retries : int        tries after a break before giving up
+    retries : int        attempts to reconnect before giving up
     first_wait : float   seconds before the first of them; each further wait is twice as long
     """
 
@@ -60,7 +60,7 @@ class LiveStream(Source):
             self.fps = nominal_fps(stream)
             first = next(decode(container, stream), None)
             if first is None:
-                raise ValueError(f"SOURCE must be a video stream, but no frame of {self.name} can be read")
+                raise ValueError(f"source must be a video stream, but no frame of {self.name} can be read")
         except ValueError:
             container.close()
             raise
@@ -74,26 +74,23 @@ class LiveStream(Source):
             zero = stamp if zero is None else zero
             image = to_rgb(picture)
             if image.shape[1::-1] != self.size:
-                self.notice, self.ended_early = (
-                    f"{self.name} changed its frame size after {index} frames",
-                    True,
-                )
+                self.notice, self.ended_early = f"{self.name} changed its frame size after {index} frames", True
                 return
             yield VideoFrame(index, stamp - zero, image)
             index += 1
         self._sum_up(index)
 
     def stop(self) -> None:
-        """Ask the reader and whoever waits for it to end."""
+        """Ask the reader thread, and an iteration that waits for it, to end."""
         self._stopping = True
 
     def close(self) -> None:
-        """Stop, and give the reader a moment to let go of the device."""
+        """Stop, and give the reader thread a moment to release the device."""
         self.stop()
         self._thread.join(timeout=2.0)
 
     def _take(self) -> tuple[float, av.VideoFrame] | None:
-        """Wait for a picture that was not given out yet; None when there will be no more."""
+        """Wait for a frame that was not taken yet; None when there will be no more."""
         with self._changed:
             while self._newest is None and not self._over and not self._stopping:
                 self._changed.wait(POLL)
@@ -107,7 +104,7 @@ class LiveStream(Source):
             self._changed.notify_all()
 
     def _receive(self, container: InputContainer) -> None:
-        """Run in the reader thread: read until stopped or until the stream stays away."""
+        """Reader thread: read until stopped or until reconnecting fails."""
         current: InputContainer | None = container
         while current is not None:
             with closing(current):
@@ -143,7 +140,7 @@ class LiveStream(Source):
             time.sleep(min(left, POLL))
 
     def _sum_up(self, given: int) -> None:
-        """Say after the last frame what whoever looked away should know."""
+        """Set ``notice`` after the last frame: breaks and dropped frames."""
         parts = []
         if self._over and not self._stopping:
             self.ended_early = True

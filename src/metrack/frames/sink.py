@@ -1,4 +1,4 @@
-"""Writing a video that a browser plays.
+"""Writing MP4 videos that browsers play.
 
 While it is being written the file is a fragmented MP4, which can be played at any moment, also after the
 process was killed (up to about the last second). Closing rearranges it, without encoding again, into an
@@ -69,7 +69,7 @@ class VideoWriter:
         self._container.mux(self._stream.encode(picture))
 
     def close(self) -> None:
-        """Finish the file; a writer that was given no image leaves none behind."""
+        """Finish the file; without any image written, no file is left."""
         if self._next == 0:
             self._container.close()
             self.path.unlink(missing_ok=True)
@@ -86,7 +86,7 @@ class VideoWriter:
 
 
 def h264_encoder() -> str | None:
-    """Name the H.264 encoder of this build of PyAV, if it has one."""
+    """Return the name of the H.264 encoder of this build of PyAV, if it has one."""
     for name in ("libx264", "h264"):
         try:
             return av.codec.Codec(name, "w").name
@@ -104,7 +104,7 @@ def _even(image: Frame) -> Frame:
 
 
 def _put_index_in_front(path: Path) -> None:
-    """Copy the packets into an ordinary MP4 that takes the place of the file, or leave the file as it is."""
+    """Remux a fragmented MP4 into an ordinary one with its index in front; on failure leave it as it is."""
     with suppress(FFmpegError, OSError), replacing(path) as part:
         with av.open(str(path)) as old, av.open(str(part), "w", format="mp4", options=ORDINARY) as new:
             stream = new.add_stream_from_template(old.streams.video[0])

@@ -1,4 +1,4 @@
-"""One door to all frames: ``open_source`` looks at what it is given and opens it."""
+"""``open_source``: opens any kind of frame source."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CAMERAS = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}")} 
 
 
 def open_source(source: str | int | Path) -> Source:
-    """Open whatever holds or gives frames.
+    """Open a video, images, a camera or a stream.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def open_source(source: str | int | Path) -> Source:
     Raises
     ------
     ValueError
-        In one sentence, before anything is read, if there is nothing usable there.
+        If there is nothing usable there.
     """
     text = str(source)
     if text.isdigit():
@@ -38,7 +38,7 @@ def open_source(source: str | int | Path) -> Source:
     if "://" in text:
         return _address(text)
     if not text:
-        raise ValueError(f"SOURCE must be {WANTED}, got an empty text")
+        raise ValueError(f"source must be {WANTED}, got an empty text")
     path = Path(text)
     if path.is_dir():
         return ImageFiles(path.name, images_in(path))
@@ -46,25 +46,25 @@ def open_source(source: str | int | Path) -> Source:
         return _file(path)
     if glob.has_magic(text):
         return _pattern(text)
-    raise ValueError(f"SOURCE must be {WANTED}, but there is no file {text!r}")
+    raise ValueError(f"source must be {WANTED}, but there is no file {text!r}")
 
 
 def _file(path: Path) -> Source:
     if path.is_file() and path.stat().st_size == 0:
-        raise ValueError(f"SOURCE must be a video, but {str(path)!r} is empty")
+        raise ValueError(f"source must be a video, but {str(path)!r} is empty")
     return VideoFile(str(path))
 
 
 def _pattern(text: str) -> Source:
     paths = [path for path in map(Path, glob.glob(text, recursive=True)) if path.is_file()]
     if not paths:
-        raise ValueError(f"SOURCE must be {WANTED}, but no file matches {text!r}")
+        raise ValueError(f"source must be {WANTED}, but no file matches {text!r}")
     return ImageFiles(text, natural_order(paths))
 
 
 def _camera(number: int) -> Source:
     if sys.platform not in CAMERAS:
-        raise ValueError(f"SOURCE must be {WANTED}; camera numbers work on Linux and macOS only, got {number}")
+        raise ValueError(f"source must be {WANTED}; camera numbers work on Linux and macOS only, got {number}")
     driver, device = CAMERAS[sys.platform]
     return LiveStream(f"camera {number}", lambda: open_container(device.format(number), driver))
 
@@ -72,7 +72,7 @@ def _camera(number: int) -> Source:
 def _address(address: str) -> Source:
     scheme = address.partition("://")[0].lower()
     if scheme not in SCHEMES:
-        raise ValueError(f"SOURCE must be {WANTED}, got an address that begins with {scheme}://")
+        raise ValueError(f"source must be {WANTED}, got an address that begins with {scheme}://")
 
     def connect() -> InputContainer:
         if scheme.startswith("rtsp"):
@@ -87,7 +87,7 @@ def _address(address: str) -> Source:
 
 
 def _has_an_end(container: InputContainer) -> bool:
-    """Whether an address leads to a recording: it has a duration or, a playlist apart, a length in bytes."""
+    """Whether an address is a recording: it has a duration or, unless it is a playlist, a length in bytes."""
     if container.format.name == "hls":
         return container.duration is not None
     return container.duration is not None or container.size > 0

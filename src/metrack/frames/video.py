@@ -1,4 +1,4 @@
-"""Recordings: video files, and addresses whose content has a known length. Decoded by PyAV."""
+"""Decoding recordings with PyAV: video files, and addresses whose content has a known length."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from av.video.stream import VideoStream
 from metrack.arrays import Frame
 from metrack.frames.base import Source, VideoFrame, without_password
 
-USUAL_FPS = 25.0  # where a video does not say
+DEFAULT_FPS = 25.0  # for streams that declare none
 TIMEOUT = 10.0  # seconds a network source may stay silent
-NOT_PICTURES = {"tty"}  # FFmpeg renders any .txt file as a film of a terminal; nobody means that
+NOT_VIDEO = {"tty"}  # FFmpeg renders any .txt file as a film of a terminal; nobody means that
 
 
 class VideoFile(Source):
-    """A recording, read frame by frame; iterating again starts over.
+    """A recording, decoded frame by frame; iterating again starts over.
 
-    A recording that breaks off gives what can be read, then ends and says so in ``notice``.
+    A truncated recording gives the frames that can be read, then ends and says so in ``notice``.
     """
 
     def __init__(self, address: str) -> None:
@@ -33,7 +33,7 @@ class VideoFile(Source):
             stream = video_stream(container, self.name)
             first = next(decode(container, stream), None)
             if first is None:
-                raise ValueError(f"SOURCE must be a video, but no frame of {self.name} can be read")
+                raise ValueError(f"source must be a video, but no frame of {self.name} can be read")
             height, width = to_rgb(first).shape[:2]
             self.size = (width, height)
             self.fps = nominal_fps(stream)
@@ -67,7 +67,7 @@ class VideoFile(Source):
                 yield VideoFrame(index, max(stamp - zero, 0.0), image)
 
     def pick(self, numbers: Collection[int]) -> Iterator[VideoFrame]:
-        """Give only these frames; the others are decoded, but not turned into pictures."""
+        """Yield only these frames; the others are decoded, but not converted to RGB."""
         last = max(numbers, default=-1)
         for frame in self._read(numbers):
             yield frame
@@ -78,34 +78,34 @@ class VideoFile(Source):
         self.notice, self.ended_early = f"{self.name} {what}", True
 
     def _breaks_off(self, count: int, last: float) -> bool:
-        """Fewer frames than promised, and not because an edit list hides some of them."""
+        """Whether there are fewer frames than declared, and not because an edit list hides some of them."""
         return self.frames is not None and count < self.frames and last < self._last_start - 0.5 / self.fps
 
 
 def open_container(address: str, format: str | None = None, **options: str) -> InputContainer:
-    """Open a file, device or address for reading, or say in one sentence why it cannot be."""
+    """Open a file, device or address for reading, or raise ValueError with the reason."""
     timeout = TIMEOUT if "://" in address else None
     shown = without_password(address)
     try:
         container = av.open(address, "r", format=format, options=options, timeout=timeout, metadata_errors="ignore")
     except (FFmpegError, OSError) as error:
         reason = (error.strerror or str(error)).lower()
-        raise ValueError(f"SOURCE must be a video, but {shown!r} cannot be read as one ({reason})") from None
-    if container.format.name in NOT_PICTURES:
+        raise ValueError(f"source must be a video, but {shown!r} cannot be read as one ({reason})") from None
+    if container.format.name in NOT_VIDEO:
         container.close()
-        raise ValueError(f"SOURCE must be a video, but {shown!r} cannot be read as one (it is text)")
+        raise ValueError(f"source must be a video, but {shown!r} cannot be read as one (it is text)")
     return container
 
 
 def video_stream(container: InputContainer, name: str) -> VideoStream:
     """Return the first video stream of a container."""
     if not container.streams.video:
-        raise ValueError(f"SOURCE must hold a video stream, but {name} has none")
+        raise ValueError(f"source must hold a video stream, but {name} has none")
     return container.streams.video[0]
 
 
 def decode(container: InputContainer, stream: VideoStream) -> Iterator[av.VideoFrame]:
-    """Give the pictures of a stream up to its end or its first break; damaged packets are passed over."""
+    """Yield the decoded frames of a stream up to its end or a break; damaged packets are skipped."""
     packets = container.demux(stream)
     while True:
         try:
@@ -120,7 +120,7 @@ def decode(container: InputContainer, stream: VideoStream) -> Iterator[av.VideoF
 
 
 def to_rgb(picture: av.VideoFrame) -> Frame:
-    """Return a decoded picture as a uint8 (H, W, 3) array, upright as a player shows it."""
+    """Convert a decoded frame to uint8 RGB (H, W, 3), rotated upright as a player shows it."""
     image = picture.to_ndarray(format="rgb24")
     quarter_turns = round(getattr(picture, "rotation", 0) / 90) % 4  # counter-clockwise
     return np.ascontiguousarray(np.rot90(image, quarter_turns))
@@ -129,7 +129,7 @@ def to_rgb(picture: av.VideoFrame) -> Frame:
 def nominal_fps(stream: VideoStream) -> float:
     """Return the frame rate a stream declares."""
     rate = stream.average_rate or stream.guessed_rate
-    return float(rate) if rate else USUAL_FPS
+    return float(rate) if rate else DEFAULT_FPS
 
 
 def _last_frame_start(stream: VideoStream, fps: float) -> float:

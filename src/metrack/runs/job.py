@@ -5,6 +5,7 @@ Everything that can be wrong with the input is found before the result folder is
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain, islice
@@ -20,7 +21,6 @@ from metrack.frames.formats import FORMATS, Record
 from metrack.frames.sink import h264_encoder
 from metrack.identity import Gallery
 from metrack.runs.checkpoint import Checkpoint
-from metrack.runs.command import job_options, repeat_command
 from metrack.runs.opening import first_frame
 from metrack.runs.results import VIDEO, check_folder
 from metrack.runs.session import Session
@@ -36,7 +36,7 @@ class Job:
     source: str
     boxes: Sequence[Sequence[float]]
     preset: str = "default"
-    changes: Mapping[str, str] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     start: int = 0
     stop: int | None = None
@@ -46,8 +46,18 @@ class Job:
 
     @classmethod
     def from_summary(cls, summary: Mapping[str, Any]) -> Self:
-        """Return the job that a ``summary.json`` tells of."""
-        return cls(**job_options(summary))
+        """Return the job that a ``summary.json`` tells of; those of earlier versions lack some keys."""
+        return cls(
+            source=str(summary["source"]),
+            boxes=[target["box"] for target in summary["targets"]],
+            preset=summary["preset"],
+            changes=summary["changed"],
+            seed=summary["seed"],
+            start=summary["start"],
+            stop=summary.get("stop"),
+            gallery=(summary.get("gallery") or {}).get("path"),
+            formats=summary.get("formats", ()),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as a checkpoint keeps them."""
@@ -94,8 +104,19 @@ class Job:
 
     @property
     def command(self) -> str:
-        """The command line that does this job."""
-        return repeat_command(self)
+        """The command line that does this job, with the options that differ from the usual ones."""
+        options: list[tuple[str, object]] = [
+            ("--box", ",".join(_shortest(float(side)) for side in box)) for box in self.boxes
+        ]
+        options += [("--start", self.start)] if self.start else []
+        options += [("--stop", self.stop)] if self.stop is not None else []
+        options += [("--preset", self.preset)] if self.preset != "default" else []
+        options += [("--set", f"{name}={_shortest(value)}") for name, value in self.changes.items()]
+        options += [("--seed", self.seed)] if self.seed else []
+        options += [("--gallery", self.gallery)] if self.gallery else []
+        options += [("--format", name) for name in self.formats]
+        words = [str(word) for option in options for word in option]
+        return shlex.join(["metrack", "track", self.source, *words, "-o", "out"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +202,8 @@ def _drive(
 def mark_of(record: Record) -> Mark:
     """Return what is drawn of a record."""
     return Mark(record.box, record.target, record.score, record.state, name=record.identity)
+
+
+def _shortest(value: object) -> str:
+    """Write a value as one would type it."""
+    return str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")

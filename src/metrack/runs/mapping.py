@@ -11,12 +11,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image as Pillow
 
 from metrack.arrays import Frame
 from metrack.checks import check_box
 from metrack.draw.heat import draw_confidence
-from metrack.files import replacing
+from metrack.draw.pictures import PICTURE_FORMATS, write_picture
 from metrack.frames import Source, VideoFrame, open_source
 from metrack.frames.formats import Record
 from metrack.runs.job import Halt, Job, Progress
@@ -24,7 +23,6 @@ from metrack.runs.opening import compile_kernels, expected_length, first_frame
 from metrack.tracking.score_map import check_radius, confidence_map, usual_radius
 from metrack.tracking.tracker import Tracker
 
-PICTURE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 Watch = Callable[[Progress], None]
 
 
@@ -63,11 +61,9 @@ def draw_map(job: Job, path: Path, radius: int | None, *, watch: Watch, halt: Ha
 
 def save_picture(path: Path, picture: Frame) -> None:
     """Write a picture in one step, in the format that its name asks for."""
-    options = {"quality": 92, "subsampling": 0} if PICTURE_FORMATS[path.suffix.lower()] == "JPEG" else {}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part:
-            Pillow.fromarray(picture).save(part, PICTURE_FORMATS[path.suffix.lower()], **options)
+        write_picture(path, picture)
     except OSError as error:
         raise ValueError(f"path must be a picture that can be written, got {str(path)!r} ({error})") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import threading
 from dataclasses import dataclass
 
@@ -11,10 +10,10 @@ from numba import njit
 from PIL import Image as Pillow
 
 from metrack.arrays import Frame
+from metrack.draw.pictures import QUALITY, encode
 from metrack.estimate import Info
 from metrack.frames import VideoFrame
 
-JPEG_QUALITY = 80
 NARROWEST, WIDEST = 64, 1280  # pixels of a picture sent to a page
 
 
@@ -45,9 +44,7 @@ class Picture:
 
 def to_jpeg(image: Frame, width: int = 0) -> bytes:
     """Encode an RGB image, made smaller where it is wider than asked for."""
-    file = io.BytesIO()
-    Pillow.fromarray(fit(image, width)).save(file, "JPEG", quality=JPEG_QUALITY)
-    return file.getvalue()
+    return encode(fit(image, width), "JPEG", quality=QUALITY)
 
 
 def fit(image: Frame, width: int) -> Frame:

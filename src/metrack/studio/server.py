@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from operator import methodcaller
 from pathlib import Path
 from typing import Annotated, Any
 from weakref import WeakKeyDictionary
@@ -22,19 +23,18 @@ from fastapi import FastAPI, Query, Request, Response, WebSocket
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect
 
 from metrack.checks import check_box
-from metrack.studio import export, why
+from metrack.studio import export, protocol, why
 from metrack.studio.access import AccessControl, Endpoint
 from metrack.studio.camera import Cameras
 from metrack.studio.media import VIDEO_SUFFIXES, Library
 from metrack.studio.pictures import WIDEST
-from metrack.studio.protocol import form
 from metrack.studio.run_thread import RunThread
-from metrack.studio.store import RunRequest, RunStore
+from metrack.studio.store import Box, RunRequest, RunStore
 from metrack.studio.threads import lower_priority
 from metrack.studio.watching import Watchers, watch
 
@@ -42,26 +42,12 @@ STATIC = Path(__file__).parent / "static"
 A_WHILE = "private, max-age=300"
 SWITCH_INTERVAL = 0.0005  # seconds Python lets one thread go on while the tracker waits: a tenth of what is usual
 Width = Annotated[int, Query(ge=16, le=WIDEST)]
-Box = Annotated[list[float], Field(min_length=4, max_length=4)]
 
 
 class Opening(BaseModel):
     """A source to open."""
 
     source: str
-
-
-class Start(BaseModel):
-    """A run to start."""
-
-    source: str
-    boxes: list[Box] = Field(max_length=32)
-    start: int = Field(0, ge=0)
-    stop: int | None = None
-    preset: str = "default"
-    changes: dict[str, str | int | float | bool] = {}
-    seed: int = Field(0, ge=0)
-    fast: bool = True
 
 
 class Correction(BaseModel):
@@ -141,7 +127,7 @@ def _add_page(app: FastAPI, library: Library, store: RunStore) -> None:
             "upload_limit": library.upload_limit,
             "upload_types": VIDEO_SUFFIXES,
             "gallery": store.known_names,
-            **form(),
+            **protocol.about(),
         }
 
 
@@ -187,14 +173,13 @@ def _add_runs(app: FastAPI, library: Library, store: RunStore, cameras: Cameras)
         return store.listing()
 
     @app.post("/api/runs", status_code=201)
-    def start(request: Start) -> dict[str, str]:
-        asked = RunRequest(**request.model_dump())
+    def start(request: RunRequest) -> dict[str, str]:
         if request.source.startswith("camera:"):
-            return {"id": store.start(asked, cameras)}
+            return {"id": store.start(request, cameras)}
         shape = library.reader(request.source).frame(request.start).image.shape
         for box in request.boxes:
             check_box(box, shape)
-        return {"id": store.start(asked)}
+        return {"id": store.start(request)}
 
     @app.get("/api/runs/{name}")
     def describe(name: str) -> dict[str, Any]:
@@ -202,10 +187,6 @@ def _add_runs(app: FastAPI, library: Library, store: RunStore, cameras: Cameras)
 
 
 def _add_controls(app: FastAPI, store: RunStore) -> None:
-    @app.post("/api/runs/{name}/pause")
-    async def pause(name: str) -> dict[str, Any]:
-        return await _done(store.running(name), lambda run: run.pause())
-
     @app.post("/api/runs/{name}/go")
     async def go(name: str) -> dict[str, Any]:
         run = store.find(name)
@@ -215,26 +196,23 @@ def _add_controls(app: FastAPI, store: RunStore) -> None:
             await asyncio.wrap_future(run.go())
         return run.status()
 
-    @app.post("/api/runs/{name}/step")
-    async def step(name: str) -> dict[str, Any]:
-        return await _done(store.running(name), lambda run: run.step())
-
-    @app.post("/api/runs/{name}/stop")
-    async def stop(name: str) -> dict[str, Any]:
-        return await _done(store.running(name), lambda run: run.stop())
-
     @app.post("/api/runs/{name}/correct")
     async def correct(name: str, request: Correction) -> dict[str, Any]:
         return await _done(store.running(name), lambda run: run.correct(request.frame, request.target, request.box))
-
-    @app.post("/api/runs/{name}/undo")
-    async def undo(name: str) -> dict[str, Any]:
-        return await _done(store.running(name), lambda run: run.undo())
 
     @app.post("/api/runs/{name}/pace")
     def pace(name: str, request: Pace) -> dict[str, Any]:
         store.running(name).fast = request.fast
         return store.running(name).status()
+
+    for action in ("pause", "step", "stop", "undo"):
+        _add_action(app, store, action)
+
+
+def _add_action(app: FastAPI, store: RunStore, action: str) -> None:
+    @app.post(f"/api/runs/{{name}}/{action}")
+    async def act(name: str) -> dict[str, Any]:
+        return await _done(store.running(name), methodcaller(action))
 
 
 def _add_explanations(app: FastAPI, store: RunStore) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
 
 from metrack.files import write_json
 from metrack.frames.formats import FORMATS, Record, read_jsonl, whole_lines
@@ -24,24 +24,26 @@ from metrack.runs.summary import stored_status
 from metrack.studio.camera import Cameras
 from metrack.studio.loaded import LoadedRuns
 from metrack.studio.media import Library
-from metrack.studio.protocol import event_values, series
+from metrack.studio.protocol import MOST_TARGETS, event_values, series
 from metrack.studio.run_thread import RunThread
 from metrack.studio.threads import RunQueue
 
 NOTE = "studio.json"
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+Box = Annotated[list[float], Field(min_length=4, max_length=4)]
+
+
+class RunRequest(BaseModel):
     """What a page asks to be followed."""
 
     source: str
-    boxes: Sequence[Sequence[float]]
-    start: int = 0
+    boxes: list[Box] = Field(max_length=MOST_TARGETS)
+    start: int = Field(0, ge=0)
     stop: int | None = None
     preset: str = "default"
-    changes: dict[str, Any] | None = None
-    seed: int = 0
+    changes: dict[str, bool | int | float | str] = {}
+    seed: int = Field(0, ge=0)
     fast: bool = True
 
 
@@ -67,7 +69,7 @@ class RunStore:
             source=request.source.partition(":")[2] if path is None else str(path),
             boxes=request.boxes,
             preset=request.preset,
-            changes=request.changes or {},
+            changes=request.changes,
             seed=request.seed,
             start=request.start,
             stop=request.stop,

@@ -21,7 +21,7 @@ from fastapi import WebSocket
 from starlette.websockets import WebSocketDisconnect
 
 from metrack.studio.pictures import WIDEST, Picture
-from metrack.studio.protocol import event_values, pack, series
+from metrack.studio.protocol import PUT_AWAY, event_values, pack, series
 from metrack.studio.run_thread import RunThread
 from metrack.studio.threads import lower_priority
 
@@ -32,7 +32,6 @@ MOST_PICTURES, FEWEST_PICTURES = 26.0, 6.0  # a second, of a run at full speed
 TOLERATED = 0.1  # of its time that a tracker may wait
 LESS, MORE = 0.6, 2.0  # times as many, or so many more, after every look
 LOOK_AFTER = 0.5  # seconds of tracking
-PUT_AWAY = 4005  # what a page is told when the run it watches is no longer in memory
 PACKING = ThreadPoolExecutor(1, "pictures", initializer=lower_priority)
 
 

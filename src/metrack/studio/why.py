@@ -5,18 +5,17 @@ Pictures are made when they are asked for, in the run's thread, and kept until t
 
 from __future__ import annotations
 
-import io
 import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image as Pillow
 from scipy.linalg import eigh
 
 from metrack.arrays import Frame
 from metrack.box import Box
-from metrack.draw.heat import SHADES
+from metrack.draw.heat import heat_map
+from metrack.draw.pictures import crop, encode
 from metrack.runs.track import Sample, Track
 from metrack.studio import glyphs
 from metrack.studio.run_thread import RunThread
@@ -26,6 +25,7 @@ from metrack.tracking.score_map import usual_radius
 STEPS = 30  # places scored to either side of the estimate
 PANEL, THUMB = 220, 44  # pixels of a map, and of a remembered sample
 COLUMNS, MOST_SAMPLES = 8, 40
+OUTSIDE = (128, 128, 128)  # beyond the border of the frame
 DIRECTIONS = 4  # of the metric, the largest
 LEARNED = 1.001  # an eigenvalue above that of no metric
 
@@ -42,9 +42,9 @@ def explain(run: RunThread, target: int) -> dict[str, Any]:
     directions, strengths = _directions(track)
     samples = [_chosen(kept) for kept in track.samples]
     sheets = _sheets(run, samples)
-    made = {f"{name}.png": _png(panel) for name, panel in maps.items()}
-    made |= {f"direction-{n}.png": _png(each) for n, each in enumerate(directions, 1)}
-    made |= {f"{name}.png": _png(sheet) for name, sheet in zip(("foreground", "background"), sheets, strict=False)}
+    made = {f"{name}.png": encode(panel) for name, panel in maps.items()}
+    made |= {f"direction-{n}.png": encode(each) for n, each in enumerate(directions, 1)}
+    made |= {f"{name}.png": encode(sheet) for name, sheet in zip(("foreground", "background"), sheets, strict=False)}
     run.explained = made
     return {
         "target": target,
@@ -105,27 +105,13 @@ def _maps(track: Track, image: Frame) -> tuple[dict[str, Frame], int, list[float
         track.tracker.score(image, boxes, metric=metric).reshape(len(shifts), -1) for metric in (False, True)
     )
     low, high = float(min(plain.min(), learned.min())), float(max(plain.max(), learned.max()))
-    panels = {name: _heat(scores, low, high) for name, scores in (("without", plain), ("with", learned))}
+    panels = {name: heat_map(scores, low, high, PANEL) for name, scores in (("without", plain), ("with", learned))}
     return panels | {"place": _cut(image, box, reach)}, reach, [round(low, 3), round(high, 3)]
-
-
-def _heat(scores: NDArray[np.float64], low: float, high: float) -> Frame:
-    share = ((scores - low) / ((high - low) or 1.0)).astype(np.float32)
-    smooth = np.asarray(Pillow.fromarray(share).resize((PANEL, PANEL), Pillow.Resampling.BICUBIC))
-    at = np.linspace(0, 1, len(SHADES))
-    return np.stack([np.interp(smooth, at, tints) for tints in zip(*SHADES, strict=True)], axis=-1).astype(np.uint8)
 
 
 def _cut(image: Frame, box: Box, reach: int) -> Frame:
     cx, cy = box.centre
-    return _crop(image, (cx - reach, cy - reach, cx + reach, cy + reach), PANEL)
-
-
-def _crop(image: Frame, corners: tuple[float, float, float, float], side: int) -> Frame:
-    cut = Pillow.fromarray(image).transform(
-        (side, side), Pillow.Transform.EXTENT, corners, Pillow.Resampling.BILINEAR, fillcolor=(128, 128, 128)
-    )
-    return np.asarray(cut)
+    return crop(image, (cx - reach, cy - reach, cx + reach, cy + reach), PANEL, OUTSIDE)
 
 
 def _directions(track: Track) -> tuple[list[Frame], list[float]]:
@@ -161,12 +147,6 @@ def _sheets(run: RunThread, classes: list[list[Sample]]) -> list[Frame]:
     wanted = [(sample, sheet, n) for each, sheet in zip(classes, sheets, strict=True) for n, sample in enumerate(each)]
     for sample, sheet, place in sorted(wanted, key=lambda each: each[0].frame):
         row, column = divmod(place, COLUMNS)
-        cut = _crop(run.image_of(sample.frame), sample.box.to_xyxy(), THUMB)
+        cut = crop(run.image_of(sample.frame), sample.box.to_xyxy(), THUMB, OUTSIDE)
         sheet[row * THUMB : (row + 1) * THUMB, column * THUMB : (column + 1) * THUMB] = cut
     return sheets
-
-
-def _png(image: Frame) -> bytes:
-    file = io.BytesIO()
-    Pillow.fromarray(image).save(file, "PNG", compress_level=3)
-    return file.getvalue()

@@ -1,4 +1,4 @@
-"""What is behind: bricks, leaves, pebbles, a shelf of books, a pond, a street."""
+"""Backgrounds of the hard clips: bricks, leaves, pebbles, shelves of books, a pond, a street, sand."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial import cKDTree
 
-from metrack.synth.sketch import as_picture, grain
-from metrack.synth.sprite import Picture, Reals
+from metrack.synth.picture import Picture, Reals, as_picture, grain
 
 Shape = tuple[int, int]
 

@@ -1,4 +1,4 @@
-"""The demonstration: paint the built-in clip, follow its balloon, and compare with the exact truth."""
+"""``metrack demo``: paint the built-in clip, track its balloon, and compare with the ground truth."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image as Pillow
 
 from metrack.arrays import Frame
 from metrack.box import iou
 from metrack.draw.marks import Mark, draw, text_size, write_text
+from metrack.draw.palette import WHITE
+from metrack.draw.pictures import grid, write_picture
+from metrack.files import replace_text
 from metrack.frames import VideoWriter
 from metrack.frames.formats import Record, read_jsonl
 from metrack.runs.job import Halt, Job, Progress, follow
 from metrack.runs.report import write_page
 from metrack.runs.results import TRAJECTORY, check_folder, claim_folder
-from metrack.synth.balloon import Clip, builtin_clip
+from metrack.synth.balloon import builtin_clip
+from metrack.synth.clip import Clip
 
-WHITE = (255, 255, 255)
 COLUMNS, ROWS, GAP = 4, 2, 6  # of the contact sheet; the gap is in pixels
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How well the estimates agree with the truth where at least half of the target can be seen."""
+    """Agreement with the ground truth in the frames where at least half of the target is visible."""
 
     visible: int
     followed: int  # of those: frames with an overlap above one half
@@ -47,7 +49,7 @@ def run_demo(
     watch: Callable[[Progress], None] = lambda _: None,
     halt: Halt | None = None,
 ) -> tuple[dict[str, Any], Verdict]:
-    """Paint, follow, compare; return the summary of the run and the verdict."""
+    """Paint the clip, track it and compare; return the summary of the run and the verdict."""
     check_folder(out)
     clip = builtin_clip(frames)
     job = Job(source=str(out / "clip.mp4"), boxes=[clip.first_box.to_xywh()], preset=preset, seed=seed)
@@ -56,13 +58,13 @@ def run_demo(
     paint_clip(clip, out, watch)
     summary = follow(job, out, watch=watch, halt=halt)
     records = read_jsonl(out / TRAJECTORY)
-    Pillow.fromarray(contact_sheet(clip, records)).save(out / "contact.png")
+    write_picture(out / "contact.png", contact_sheet(clip, records))
     write_page(out)
     return summary, judge(clip, records)
 
 
 def paint_clip(clip: Clip, out: Path, watch: Callable[[Progress], None]) -> None:
-    """Write the clip as a video, and its truth as a table."""
+    """Write the clip as a video and its ground truth as a table."""
     lines = ["frame,x,y,w,h,visible"]
     watch(Progress("painting the clip", 0, len(clip)))
     with VideoWriter(out / "clip.mp4", clip.size, clip.fps, crf=16) as video:
@@ -71,11 +73,11 @@ def paint_clip(clip: Clip, out: Path, watch: Callable[[Progress], None]) -> None
             numbers = (*truth.box.to_xywh(), truth.visible)
             lines.append(",".join([str(index), *(f"{number:.3f}" for number in numbers)]))
             watch(Progress("painting the clip", index + 1, len(clip)))
-    (out / "truth.csv").write_text("\n".join(lines) + "\n")
+    replace_text(out / "truth.csv", "\n".join(lines) + "\n")
 
 
 def judge(clip: Clip, records: Sequence[Record]) -> Verdict:
-    """Compare what was followed with the truth."""
+    """Compare records with the ground truth."""
     seen = [record for record in records if clip.truth[record.frame].visible >= 0.5]
     found = np.array([record.box.to_xywh() for record in seen])
     truth = np.array([clip.truth[record.frame].box.to_xywh() for record in seen])
@@ -84,18 +86,10 @@ def judge(clip: Clip, records: Sequence[Record]) -> Verdict:
 
 
 def contact_sheet(clip: Clip, records: Sequence[Record]) -> Frame:
-    """Lay frames of the whole clip side by side: the truth thin and white, the estimate bold."""
+    """Tile frames of the whole clip: ground truth thin and white, estimate bold."""
     chosen = np.linspace(0, len(records) - 1, COLUMNS * ROWS).round().astype(int)
-    tiles = [_tile(clip, records[index]) for index in chosen]
-    height, width = tiles[0].shape[:2]
-    size = (ROWS * (height + GAP) + GAP, COLUMNS * (width + GAP) + GAP, 3)
-    sheet = np.full(size, 255, np.uint8)
-    for place, tile in enumerate(tiles):
-        top, left = (
-            GAP + step * (side + GAP) for step, side in zip(divmod(place, COLUMNS), (height, width), strict=True)
-        )
-        sheet[top : top + height, left : left + width] = tile
-    return sheet
+    sheet = grid([_tile(clip, records[index]) for index in chosen], COLUMNS, GAP)
+    return np.pad(sheet, ((GAP, GAP), (GAP, GAP), (0, 0)), constant_values=255)
 
 
 def _tile(clip: Clip, record: Record) -> Frame:

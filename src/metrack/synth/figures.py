@@ -1,4 +1,4 @@
-"""What is followed: a face, a car, a koi, a ball, a mug, a beetle, a parcel, each in colours of its seed."""
+"""Targets of the hard clips: a face, a car, a koi, a ball, a mug, a beetle, a parcel, coloured by the seed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from metrack.synth.sketch import TEXELS, Colour, Sketch, grain
+from metrack.synth.picture import grain
+from metrack.synth.sketch import TEXELS, Colour, Sketch
 from metrack.synth.sprite import Sprite
 
 PALETTES: tuple[tuple[Colour, Colour, Colour], ...] = (

@@ -1,22 +1,21 @@
-"""A painted video of one difficulty: frames on demand, with the exact truth of each."""
+"""The hard clips: one painted video per difficulty and seed, with exact ground truth."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from metrack.arrays import Frame
-from metrack.box import Box
-from metrack.checks import check_seed, did_you_mean
+from metrack.checks import check_seed, check_whole, did_you_mean
 from metrack.synth.backdrops import BACKDROPS, sand
-from metrack.synth.balloon import Truth
+from metrack.synth.clip import Clip, Truth
 from metrack.synth.figures import FIGURES, pale_stone, post
-from metrack.synth.sprite import Picture, Reals, Sprite, lay
-from metrack.synth.stories import HEIGHT, MARGIN, STORIES, WIDTH
+from metrack.synth.picture import Picture, Reals, lay
+from metrack.synth.sprite import Sprite
+from metrack.synth.stories import HEIGHT, MARGIN, STORIES, WIDTH, Track
 
 DIFFICULTIES = tuple(STORIES)
 FRAMES = 120
@@ -25,11 +24,12 @@ SHADOW = 76.0  # pixels from one shadow to the next
 OPEN = 0.9  # share of the time between frames in which the shutter is open
 
 
-class HardClip:
-    """A video of 320 x 240: ``clip[i]`` is an RGB frame, ``clip.truth[i]`` where the target is in it."""
+class HardClip(Clip):
+    """A clip of 320 x 240 with one difficulty; make it with :func:`hard_clip`."""
 
     def __init__(self, difficulty: str, frames: int, seed: int) -> None:
-        self._key, self._frames = [seed, zlib.crc32(difficulty.encode())], frames
+        super().__init__(frames, (WIDTH, HEIGHT))
+        self._key = [seed, zlib.crc32(difficulty.encode())]
         turn = DIFFICULTIES.index(difficulty) + 3 * seed
         self._draw = pale_stone if difficulty == "plain" else FIGURES[turn % len(FIGURES)]
         self._scenery = sand if difficulty == "plain" else BACKDROPS[(turn + turn // 6) % len(BACKDROPS)]
@@ -37,7 +37,7 @@ class HardClip:
         self._story = STORIES[difficulty](self._rng("story"), frames, self._figure.aspect)
 
     def _rng(self, purpose: str) -> np.random.Generator:
-        """Return randomness for one thing, whatever else was painted before."""
+        """Return a generator of its own for one purpose, so that the order of painting does not matter."""
         return np.random.default_rng([*self._key, zlib.crc32(purpose.encode())])
 
     @cached_property
@@ -45,44 +45,30 @@ class HardClip:
         height, width = HEIGHT + 2 * MARGIN, WIDTH + 2 * MARGIN
         image = self._scenery(self._rng("backdrop"), (height, width))
         for number, pose in enumerate(self._story.lying):
-            lay(image, *self._like(number).stamp(pose, (0, 0, width, height)))
+            lay(image, *self._distractor(number).stamp(pose, (0, 0, width, height)))
         return image
 
     @cached_property
-    def _stranger(self) -> Sprite:
-        return self._draw(self._rng("stranger"))
+    def _recoloured(self) -> Sprite:
+        return self._draw(self._rng("stranger"))  # this word seeds its colours
 
     @cached_property
     def _plank(self) -> Sprite:
         return post(self._rng("plank"))
 
-    def __len__(self) -> int:
-        return self._frames
+    def _distractor(self, number: int) -> Sprite:
+        """Return the sprite of a distractor: by turns the target's own, and one in other colours."""
+        return self._recoloured if number % 2 else self._figure
 
-    def __getitem__(self, index: int) -> Frame:
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"frame must be between {-len(self)} and {len(self) - 1}, got {index}")
-        return self._paint(index % len(self))
+    def _in_front(self) -> list[tuple[Sprite, Track]]:
+        """Return what is painted over the target: distractors and planks."""
+        distractors = [(self._distractor(number), track) for number, track in enumerate(self._story.before)]
+        return distractors + [(self._plank, track) for track in self._story.covers]
 
-    def __iter__(self) -> Iterator[Frame]:
-        return (self[i] for i in range(len(self)))
-
-    @cached_property
-    def truth(self) -> tuple[Truth, ...]:
-        """Where the target is in every frame, and how much of it can be seen."""
-        return tuple(self._truth(index) for index in range(len(self)))
-
-    @property
-    def first_box(self) -> Box:
-        """The box to start a tracker with."""
-        return self.truth[0].box
-
-    def _truth(self, index: int) -> Truth:
+    def _truth_at(self, index: int) -> Truth:
         pose = self._story.target.at(index)
         box = self._figure.box(pose)
-        hiding = [(self._like(number), track) for number, track in enumerate(self._story.before)]
-        hiding += [(self._plank, track) for track in self._story.covers]
-        hiding = [(sprite, track) for sprite, track in hiding if sprite.box(track.at(index)).iou(box) > 0]
+        hiding = [(sprite, track) for sprite, track in self._in_front() if sprite.box(track.at(index)).iou(box) > 0]
         if not hiding:
             return Truth(box, 1.0)
         (rows, cols), paint = self._figure.stamp(pose, VIEW)
@@ -93,8 +79,8 @@ class HardClip:
             seen[place] *= 1 - cover[..., 3]
         return Truth(box, min(round(float(seen.sum() / paint[..., 3].sum()), 6), 1.0))
 
-    def _paint(self, index: int, with_target: bool = True) -> Frame:
-        """Paint one frame: all that is seen while the shutter is open, its light, its focus, its noise."""
+    def paint(self, index: int, with_target: bool = True) -> Frame:
+        """Paint one frame: the mean over the open shutter, then light, focus and noise."""
         story = self._story
         lags = (np.arange(story.shutter) + 0.5) / story.shutter - 0.5
         moments = [self._moment(index + OPEN * lag, with_target) for lag in lags]
@@ -109,25 +95,19 @@ class HardClip:
         image = image + np.float32(story.noise) * rng.standard_normal((HEIGHT, WIDTH, 1), dtype=np.float32)
         return np.clip(image, 0, 255).astype(np.uint8)
 
-    def _like(self, number: int) -> Sprite:
-        """Return how one of its kind looks: in turn like itself, and in other colours."""
-        return self._stranger if number % 2 else self._figure
-
     def _moment(self, moment: float, with_target: bool) -> Picture:
-        """Paint what is there at one moment, from back to front."""
+        """Paint one moment from back to front."""
         story = self._story
-        layers = [(self._like(number), track) for number, track in enumerate(story.behind)]
+        layers = [(self._distractor(number), track) for number, track in enumerate(story.behind)]
         layers += [(self._figure, story.target)] if with_target else []
-        layers += [(self._like(number), track) for number, track in enumerate(story.before)]
-        layers += [(self._plank, track) for track in story.covers]
         image = _seen(self._backdrop, story.camera, moment)
-        for sprite, track in layers:
+        for sprite, track in layers + self._in_front():
             lay(image, *sprite.stamp(track.at(moment), VIEW))
         return image
 
 
 def hard_clip(difficulty: str, frames: int = FRAMES, seed: int = 0) -> HardClip:
-    """Make a clip; the seed changes the target, what is behind it, and the way it goes.
+    """Make a hard clip; the seed changes the target, the background and the path.
 
     >>> clip = hard_clip("twins", 3)
     >>> len(clip), clip[0].shape, clip.truth[0].visible
@@ -135,13 +115,11 @@ def hard_clip(difficulty: str, frames: int = FRAMES, seed: int = 0) -> HardClip:
     """
     if difficulty not in STORIES:
         raise ValueError(f"difficulty must be one that is known, got {difficulty!r}{did_you_mean(difficulty, STORIES)}")
-    if isinstance(frames, bool) or not isinstance(frames, int) or frames < 1:
-        raise ValueError(f"frames must be a whole number of at least 1, got {frames!r}")
-    return HardClip(difficulty, frames, check_seed(seed))
+    return HardClip(difficulty, check_whole("frames", frames, 1), check_seed(seed))
 
 
 def _seen(backdrop: Picture, camera: Reals, moment: float) -> Picture:
-    """Return the part of the backdrop that the camera shows, moved by fractions of pixels too."""
+    """Return the part of the backdrop that the camera shows, interpolated between pixels."""
     frames = np.arange(len(camera))
     shift = [MARGIN - float(np.interp(moment, frames, camera[:, axis])) for axis in (0, 1)]
     (left, p), (top, q) = ((int(np.floor(s)), np.float32(s - np.floor(s))) for s in shift)
@@ -151,7 +129,7 @@ def _seen(backdrop: Picture, camera: Reals, moment: float) -> Picture:
 
 
 def _shadows(moved: float) -> Picture:
-    """Return how bright it is everywhere under a row of slanted shadows."""
+    """Return the brightness of every pixel under a row of slanted shadows."""
     y, x = np.mgrid[:HEIGHT, :WIDTH].astype(np.float32)
     depth = np.clip(3 * np.sin(2 * np.pi * ((x + 0.4 * y) / SHADOW - moved)) + 0.5, 0, 1)
     return np.asarray(1 - 0.65 * depth)[..., None]

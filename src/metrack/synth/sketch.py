@@ -1,10 +1,11 @@
-"""Drawing a sprite by filling shapes, and the noise that gives surfaces their grain."""
+"""Drawing a sprite by filling shapes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from metrack.synth.sprite import Picture, Reals, Sprite
+from metrack.synth.picture import Reals
+from metrack.synth.sprite import Sprite
 
 TEXELS = 128
 
@@ -12,7 +13,7 @@ Colour = tuple[float, float, float]
 
 
 class Sketch:
-    """A square sheet; shapes are distances in units of the sheet, negative inside."""
+    """A square canvas over [-1, 1]; shapes are signed distances to their outline, negative inside."""
 
     def __init__(self) -> None:
         axis = (np.arange(TEXELS) + 0.5) * 2 / TEXELS - 1
@@ -52,16 +53,3 @@ class Sketch:
     @staticmethod
     def _share(shape: Reals) -> Reals:
         return np.clip(0.5 - shape * TEXELS / 2, 0, 1)[..., None]
-
-
-def grain(rng: np.random.Generator, shape: tuple[int, int], smooth: float, stretch: float = 1.0) -> Reals:
-    """Return fractal noise of unit spread; ``stretch`` draws it out sideways."""
-    frequency = np.hypot(np.fft.fftfreq(shape[0])[:, None], np.fft.rfftfreq(shape[1]) * stretch)
-    frequency[0, 0] = np.inf
-    noise = np.fft.irfft2(np.fft.rfft2(rng.standard_normal(shape)) * frequency**-smooth, s=shape)
-    return np.asarray(noise / noise.std())
-
-
-def as_picture(image: Reals) -> Picture:
-    """Return colours as a picture of small numbers."""
-    return np.clip(image, 0, 255).astype(np.float32)

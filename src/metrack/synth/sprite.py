@@ -1,8 +1,8 @@
-"""Sprites that turn, grow and bend, and the exact extent of what is painted of them.
+"""Sprites that rotate, scale and bend, with their exact bounding boxes.
 
-A sprite is a square picture with cover, spread over [-1, 1] by [-1, 1] (v points down). A pose says where that square
-goes in a frame: bent by two waves, stretched, turned, moved. Every step can be undone exactly, so pixels look up their
-colour and outlines find their place by the same few lines.
+A sprite is a square picture with coverage, spread over [-1, 1] by [-1, 1] (v points down). A pose maps that square to
+the frame: bent by two waves, stretched, rotated, moved. The map has an exact inverse, by which pixels look up their
+colour.
 """
 
 from __future__ import annotations
@@ -11,22 +11,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrack.box import Box
+from metrack.synth.picture import Picture, Place, Reals
 
-Reals = NDArray[np.floating]
-Picture = NDArray[np.float32]  # (H, W, 3), or (H, W, 4) with colours already multiplied by the cover
-Place = tuple[slice, slice]
-
-WAVES = 2.6  # radians of a bend from the middle of a sprite to its rim
+WAVES = 2.6  # radians of a bend from the centre of a sprite to its border
 
 Window = tuple[int, int, int, int]  # left, top, right, bottom of the pixels that matter
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """How a sprite stands in a frame: pixels and radians; bends in halves of its size."""
+    """Where a sprite is in a frame, in pixels and radians; bends are in halves of its size."""
 
     x: float
     y: float
@@ -37,14 +33,14 @@ class Pose:
     phase: tuple[float, float] = (0.0, 0.0)
 
     def to_frame(self, u: Reals, v: Reals) -> tuple[Reals, Reals]:
-        """Return where points of the sprite are in the frame."""
+        """Map points of the sprite to the frame."""
         u = u + self.bend[0] * np.sin(WAVES * v + self.phase[0])
         v = v + self.bend[1] * np.sin(WAVES * u + self.phase[1])
         x, y, cos, sin = u * self.width / 2, v * self.height / 2, np.cos(self.angle), np.sin(self.angle)
         return self.x + x * cos - y * sin, self.y + x * sin + y * cos
 
     def to_sprite(self, x: Reals, y: Reals) -> tuple[Reals, Reals]:
-        """Return which points of the sprite are at points of the frame."""
+        """Map points of the frame to the sprite: the inverse of :meth:`to_frame`."""
         x, y, cos, sin = x - self.x, y - self.y, np.cos(self.angle), np.sin(self.angle)
         u, v = (x * cos + y * sin) * 2 / self.width, (y * cos - x * sin) * 2 / self.height
         v = v - self.bend[1] * np.sin(WAVES * u + self.phase[1])
@@ -53,14 +49,14 @@ class Pose:
 
 @dataclass(frozen=True)
 class Sprite:
-    """A picture with cover ``(N, N, 4)``, N a power of two, and how wide it is for its height."""
+    """A picture with coverage ``(N, N, 4)``, N a power of two, and its aspect ratio, width by height."""
 
     texels: Picture
     aspect: float
 
     @cached_property
     def levels(self) -> list[Picture]:
-        """The picture, its half, its quarter ...: the right one for a size shows no false patterns."""
+        """The mip map: the picture at full size, half, a quarter ..., against aliasing."""
         found = [self.texels]
         while len(found[-1]) > 4:
             n = len(found[-1]) // 2
@@ -69,7 +65,7 @@ class Sprite:
 
     @cached_property
     def outline(self) -> tuple[Reals, Reals]:
-        """Points u, v of the rim."""
+        """Points u, v on the outline."""
         solid = np.pad(self.texels[..., 3] > 0.5, 1)
         inner = solid[2:, 1:-1] & solid[:-2, 1:-1] & solid[1:-1, 2:] & solid[1:-1, :-2]
         rows, cols = np.nonzero(solid[1:-1, 1:-1] & ~inner)
@@ -77,7 +73,7 @@ class Sprite:
         return (cols + 0.5) * 2 / n - 1, (rows + 0.5) * 2 / n - 1
 
     def box(self, pose: Pose) -> Box:
-        """Return the smallest box around what is painted."""
+        """Return the bounding box of the sprite in a pose."""
         x, y = pose.to_frame(*self.outline)
         left, top = float(x.min()), float(y.min())
         return Box(left, top, float(x.max()) - left, float(y.max()) - top)
@@ -91,15 +87,9 @@ class Sprite:
         return place, _look_up(self._level(pose), *pose.to_sprite(cols, rows))
 
     def _level(self, pose: Pose) -> Picture:
-        """Return the picture of which about one texel falls on a pixel."""
+        """Return the mip level with about one texel per pixel."""
         texels = len(self.texels) / max(min(pose.width, pose.height), 1.0)
         return self.levels[int(np.clip(round(np.log2(max(texels, 1.0))), 0, len(self.levels) - 1))]
-
-
-def lay(image: Picture, place: Place, paint: Picture) -> None:
-    """Put a layer over the image."""
-    image[place] *= 1 - paint[..., 3:]
-    image[place] += paint[..., :3]
 
 
 def _pixels(box: Box, window: Window) -> Place:
@@ -110,7 +100,7 @@ def _pixels(box: Box, window: Window) -> Place:
 
 
 def _look_up(texels: Picture, u: Reals, v: Reals) -> Picture:
-    """Return the colours at points, between texels too; beyond the sprite there is nothing."""
+    """Interpolate colours at points; outside the sprite they are transparent."""
     padded = np.pad(texels, ((1, 1), (1, 1), (0, 0)))
     n = len(texels)
     col, row = (np.clip((at + 1) * n / 2 + 0.5, 0, n + 1 - 1e-3) for at in (u, v))

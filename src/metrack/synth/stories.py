@@ -1,7 +1,7 @@
-"""What is hard: one story per difficulty, as where things are and how they are lit in every frame.
+"""One story per difficulty: where things are and how they are lit in every frame.
 
-A story is made from a generator, a number of frames and the shape of the target. Everything wanders on smooth random
-paths; each story then adds its own trouble and little else, so that a tracker's weakness shows by name.
+A story is made from a generator, a number of frames and the aspect ratio of the target. Everything moves on smooth
+random paths; each story adds one difficulty and little else, so that a tracker's weakness can be named.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from metrack.synth.sprite import Pose, Reals
+from metrack.synth.picture import Reals
+from metrack.synth.sprite import Pose
 
 WIDTH, HEIGHT = 320, 240
 MARGIN = 40  # how far the camera may look beyond the middle of the backdrop, pixels
@@ -20,12 +21,12 @@ MARGIN = 40  # how far the camera may look beyond the middle of the backdrop, pi
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """The poses of one thing ``(T, 9)``: x, y, width, height, angle, two bends and their two phases."""
+    """The poses of one object ``(T, 9)``: x, y, width, height, angle, two bends and their two phases."""
 
     values: Reals
 
     def at(self, moment: float) -> Pose:
-        """Return the pose at a frame, or between two."""
+        """Return the pose at a moment, also between frames."""
         low = int(np.clip(np.floor(moment), 0, len(self.values) - 1))
         high, share = min(low + 1, len(self.values) - 1), min(max(moment - low, 0.0), 1.0)
         x, y, w, h, angle, *waves = (self.values[low] * (1 - share) + self.values[high] * share).tolist()
@@ -34,29 +35,29 @@ class Track:
 
 @dataclass(frozen=True)
 class Story:
-    """Tracks of the target, of its like behind and before it, and of what hides it; camera, light and lens."""
+    """Tracks of the target, of distractors behind and in front of it, and of what hides it; camera, light and lens."""
 
     target: Track
     camera: Reals  # (T, 2) pixels by which the backdrop is moved
     behind: list[Track] = field(default_factory=list)
     before: list[Track] = field(default_factory=list)
     covers: list[Track] = field(default_factory=list)
-    lying: list[Pose] = field(default_factory=list)  # more of its like, on the backdrop
-    light: Reals | None = None  # (T, 3) factor of every colour
+    lying: list[Pose] = field(default_factory=list)  # distractors that lie still on the backdrop
+    light: Reals | None = None  # (T, 3) factor per colour channel
     shadow: Reals | None = None  # (T,) how far a row of shadows has moved, counted in shadows
-    softness: Reals | None = None  # (T,) pixels out of focus
-    shutter: int = 1  # moments that a frame is the mean of
+    softness: Reals | None = None  # (T,) pixels of Gaussian blur
+    shutter: int = 1  # moments that are averaged for a frame
     noise: float = 2.5  # grey levels, standard deviation
 
 
 def fast(rng: np.random.Generator, frames: int, aspect: float) -> Story:
-    """It dashes about, often further than half its size from one frame to the next."""
+    """The target moves fast, often by more than half its size between frames."""
     path = _path(rng, frames, pace=2.7, room=34)
     return Story(_swaying(rng, path, 38.0, aspect), _camera(rng, frames), shutter=3)
 
 
 def deformation(rng: np.random.Generator, frames: int, aspect: float) -> Story:
-    """It bends, stretches and squeezes like something soft."""
+    """The target bends and stretches."""
     t = np.arange(frames)
     swell = 0.26 * np.sin(t / rng.uniform(7, 10))
     bends = np.stack([0.24 + 0.1 * np.sin(t / 11), 0.26 + 0.1 * np.cos(t / 9)], axis=1)
@@ -67,7 +68,7 @@ def deformation(rng: np.random.Generator, frames: int, aspect: float) -> Story:
 
 
 def twins(rng: np.random.Generator, frames: int, aspect: float) -> Story:
-    """Others just like it pass close by, behind it and before it."""
+    """Look-alikes pass close by, behind the target and in front of it."""
     path, side = _path(rng, frames, pace=7, room=40), 40.0
     others = [_passing(rng, path, side, aspect, meeting) for meeting in (0.2, 0.4, 0.6, 0.8)]
     target = _swaying(rng, path, side, aspect)
@@ -86,7 +87,7 @@ def lighting(rng: np.random.Generator, frames: int, aspect: float) -> Story:
 
 
 def rotation(rng: np.random.Generator, frames: int, aspect: float) -> Story:
-    """It turns over and over, and away from us and back."""
+    """The target rotates in the plane, and turns away and back."""
     t = np.arange(frames)
     angle = 2.2 * np.sin(t / 17 + rng.uniform(0, 0.5)) + 0.07 * t
     squeeze = 1 - 0.4 * np.sin(t / rng.uniform(12, 16)) ** 2
@@ -96,7 +97,7 @@ def rotation(rng: np.random.Generator, frames: int, aspect: float) -> Story:
 
 
 def scale(rng: np.random.Generator, frames: int, aspect: float) -> Story:
-    """It comes three times as near and goes far away again."""
+    """The target comes three times as near and goes far away again."""
     u = np.linspace(0, 1, frames)
     size = 38 * np.exp(np.interp(u, [0, 0.08, 0.42, 0.5, 0.85, 1], [0, 0, 1.1, 1.1, -0.35, 0]))
     size = gaussian_filter1d(size, 3, mode="nearest")
@@ -115,7 +116,7 @@ def blur(rng: np.random.Generator, frames: int, aspect: float) -> Story:
 
 
 def occlusion(rng: np.random.Generator, frames: int, aspect: float) -> Story:
-    """It passes behind planks, the widest of which hide all of it."""
+    """The target passes behind planks, the widest of which hide it completely."""
     side, camera = 42.0, _camera(rng, frames)
     path = _path(rng, frames, 7, 34)
     u = np.linspace(0, 1, frames) + rng.uniform(-0.02, 0.02)
@@ -127,14 +128,14 @@ def occlusion(rng: np.random.Generator, frames: int, aspect: float) -> Story:
 
 
 def small(rng: np.random.Generator, frames: int, aspect: float) -> Story:
-    """It is a dozen pixels large, and not alone."""
+    """The target is a dozen pixels large, among look-alikes."""
     path, side = _path(rng, frames, 6, 24), 13.0
     others = [_passing(rng, path, side, aspect, meeting) for meeting in (0.25, 0.55, 0.85)]
     return Story(_swaying(rng, path, side, aspect), _camera(rng, frames), behind=others)
 
 
 def plain(rng: np.random.Generator, frames: int, aspect: float) -> Story:
-    """It has hardly a mark on it, and glides in a grainy film over others in the colour of the ground."""
+    """The target has hardly any texture, in a noisy film, over others of its kind in the colour of the ground."""
     target, camera = _swaying(rng, _path(rng, frames, 6, 44), 40.0, aspect), _camera(rng, frames)
     places = rng.uniform((0, 0), (WIDTH + 2 * MARGIN, HEIGHT + 2 * MARGIN), (45, 2))
     lying = [_track(place[None], rng.uniform(34, 50), aspect, rng.uniform(0, 6)) for place in places]
@@ -156,15 +157,15 @@ STORIES: dict[str, Callable[[np.random.Generator, int, float], Story]] = {
 
 
 def _wander(rng: np.random.Generator, frames: int, pace: float) -> Reals:
-    """Return a smooth random path ``(T, 2)`` within -1 .. 1; the larger the pace in frames, the calmer."""
-    beyond = int(4 * pace) + 1  # so that a short path is as calm as a long one
+    """Return a smooth random path ``(T, 2)`` within -1 .. 1; ``pace`` is its smoothness in frames."""
+    beyond = int(4 * pace) + 1  # so that a short path is as smooth as a long one
     path = gaussian_filter1d(rng.standard_normal((frames + 2 * beyond, 2)), pace, axis=0)
     path /= np.abs(path).max(axis=0)
     return np.asarray(path[beyond:-beyond])
 
 
 def _path(rng: np.random.Generator, frames: int, pace: float, room: float) -> Reals:
-    """Return a path through the frame that stays so many pixels away from its border."""
+    """Return a path through the frame that stays ``room`` pixels away from its border."""
     reach = np.array([WIDTH / 2 - room, HEIGHT / 2 - room])
     return np.asarray((WIDTH / 2, HEIGHT / 2) + reach * _wander(rng, frames, pace))
 
@@ -174,7 +175,7 @@ def _camera(rng: np.random.Generator, frames: int) -> Reals:
 
 
 def _track(path: Reals, side: Reals | float, aspect: Reals | float, angle: Reals | float = 0.0) -> Track:
-    """Return the track of a thing of the area of a square of that side."""
+    """Return the track of an object with the area of a square of the given side."""
     values = np.zeros((len(path), 9))
     values[:, :2] = path
     values[:, 2], values[:, 3], values[:, 4] = side * np.sqrt(aspect), side / np.sqrt(aspect), angle
@@ -182,13 +183,13 @@ def _track(path: Reals, side: Reals | float, aspect: Reals | float, angle: Reals
 
 
 def _swaying(rng: np.random.Generator, path: Reals, side: float, aspect: float) -> Track:
-    """Return the track of a thing that is held in a hand: a little nearer and further, a little turned."""
+    """Return the track of an object held in a hand: small changes of scale and angle."""
     nearer, turned = _wander(rng, len(path), 8).T
     return _track(path, side * np.exp(0.15 * nearer), aspect, 0.2 * turned)
 
 
 def _passing(rng: np.random.Generator, path: Reals, side: float, aspect: float, meeting: float) -> Track:
-    """Return the track of another of its kind that passes it closely, at a share of the time."""
+    """Return the track of a look-alike that passes the target closely at time ``meeting``, a share of the clip."""
     frames, heading = len(path), rng.uniform(0, 2 * np.pi)
     along, aside = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
     way = (np.arange(frames)[:, None] / frames - meeting) * rng.uniform(4, 6) * side

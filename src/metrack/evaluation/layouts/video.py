@@ -40,7 +40,7 @@ def _pairs(place: Path) -> list[Path]:
 def _read_video(video: Path) -> Sequence:
     file = video.with_suffix(".txt")
     truth = read_one_based(file)
-    return assemble(video.stem, VideoPictures(video, 0, _frames(video, len(truth))), truth, file)
+    return assemble(video.stem, VideoPictures(video, stop=_frames(video, len(truth))), truth, file)
 
 
 def _frames(video: Path, expected: int) -> int:

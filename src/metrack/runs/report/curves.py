@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from typing import TypeVar
 
 import numpy as np
 
 from metrack.draw.chart import Chart, Curve, Key, Note, Numbers, Panel, Ribbon, Span
-from metrack.draw.drawing import INK
-from metrack.draw.marks import COLOURS
-from metrack.draw.plots import PALETTE
-from metrack.estimate import LOST, OCCLUDED, TRACKING
+from metrack.draw.palette import DASHED, INK, PALETTE, STATES, target_colour
+from metrack.draw.stretches import stretches
+from metrack.estimate import TRACKING
 from metrack.frames.formats import Record
 from metrack.identity import cumulative
 from metrack.runs.events import Event
 from metrack.runs.report.reading import Known, Run
 
-STATES = {OCCLUDED: ("#d69a00", 0.30), LOST: ("#d34719", 0.38)}  # colour and strength of the spans
 UNKNOWN, OTHER = "unknown", "somebody else"
 GREY, PALE = 0.5, 0.2  # strengths of ink: unknown, and others
-BRIGHTEST = 0.25  # relative luminance of a line that can be seen on white and on dark pages
 MOST_MARGIN = 3.0  # drawn: how far beyond it does not matter
 MOST = len(PALETTE)  # known targets in one chart
-
-Item = TypeVar("Item")
-
-
-def target_colour(target: int) -> str:
-    """Return the colour of a target in the video, as dark as a thin line needs."""
-    red, green, blue = (np.array(COLOURS[(target - 1) % len(COLOURS)]) / 255) ** 2.2
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    deep = np.array([red, green, blue]) * min(BRIGHTEST / luminance, 1.0)
-    return "#" + "".join(f"{round(255 * part ** (1 / 2.2)):02x}" for part in deep.tolist())
 
 
 def name_of(run: Run, target: int) -> str:
@@ -64,7 +49,7 @@ def occlusion(run: Run) -> Chart | None:
         return None
     keys = [
         Key("best place in the frame", target_colour(min(run.records))),
-        Key("limit: above it, hidden", INK, "dashed"),
+        Key("limit: above it, hidden", INK, dash=DASHED),
     ]
     return Chart("Errors over the frames, and what decided", panels, [*keys, *_state_keys(run)])
 
@@ -111,7 +96,7 @@ def _margin_panels(run: Run, target: int) -> Iterator[Panel]:
         return
     margins = _array(np.nan if (v := record.verdict) is None else min(v.margin, MOST_MARGIN) for record in records)
     axis = run.numbers_of(target)
-    limit = Curve(axis, np.ones(len(axis)), INK, dashed=True)
+    limit = Curve(axis, np.ones(len(axis)), INK, dash=DASHED)
     yield _panel_of(run, target, "Value that decided; above 1: hidden", margins, limit)
 
 
@@ -141,7 +126,7 @@ def _distance_panel(
     spread = np.full((len(axis), len(known.names)), np.nan)
     spread[places] = values
     shown = [Curve(axis, spread[:, known.names.index(name)], colour) for name, colour in colours.items()]
-    limit = Curve(axis, np.full(len(axis), known.unknown_above), INK, dashed=True)
+    limit = Curve(axis, np.full(len(axis), known.unknown_above), INK, dash=DASHED)
     return Panel(
         title=title,
         curves=[*([limit] if known.unknown_above < top else []), *shown],
@@ -173,7 +158,7 @@ def _person_colours(known: Known, last: Numbers) -> dict[str, str]:
 
 def _person_keys(known: Known, colours: dict[str, str]) -> list[Key]:
     keys = [Key(name, colour) for name, colour in colours.items()]
-    keys += [Key(UNKNOWN, INK, "area", GREY), Key("unknown above", INK, "dashed")]
+    keys += [Key(UNKNOWN, INK, "area", GREY), Key("unknown above", INK, dash=DASHED)]
     hidden = len(known.names) - len(colours)
     return [*keys, Key(f"{OTHER} ({hidden} more, farther away)", INK, "area", PALE)] if hidden else keys
 
@@ -195,18 +180,6 @@ def _state_keys(run: Run) -> list[Key]:
 
 def _note(run: Run, event: Event) -> Note:
     return Note(event.frame, f"{event.frame} {run.words(event)}", f"frame {event.frame}: {event.event}, {event.reason}")
-
-
-def stretches(frames: Sequence[float], values: Sequence[Item]) -> Iterator[tuple[Item, float, float]]:
-    """Give every value with the first and the last frame of a stretch of it; a gap in the frames ends one.
-
-    >>> list(stretches([3, 4, 5, 9], ["a", "a", "b", "b"]))
-    [('a', 3, 4), ('b', 5, 5), ('b', 9, 9)]
-    """
-    numbered = enumerate(zip(frames, values, strict=True))
-    for (value, _), group in groupby(numbered, key=lambda each: (each[1][1], each[1][0] - each[0])):
-        held = [frame for _, (frame, _) in group]
-        yield value, held[0], held[-1]
 
 
 def _top(curves: Sequence[Numbers]) -> float:

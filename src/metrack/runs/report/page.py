@@ -7,12 +7,11 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from metrack.draw.chart import Chart, draw_chart
-from metrack.draw.page import Cell, Column, Section, page, table_html
-from metrack.draw.svg import to_svg
-from metrack.draw.thumbnail import data_uri
+from metrack.draw.chart import Chart
+from metrack.draw.page import Cell, Column, Section, chart_html, page, strip_html, table_html
+from metrack.draw.palette import target_colour
 from metrack.runs.job import Job
-from metrack.runs.report.curves import identification, occlusion, target_colour, timeline
+from metrack.runs.report.curves import identification, occlusion, timeline
 from metrack.runs.report.reading import Run
 from metrack.runs.report.strip import Shot, shots
 from metrack.runs.results import VIDEO
@@ -28,7 +27,6 @@ from metrack.tracking.confidence import (
     UNLIKELY,
 )
 
-WIDE, NARROW = 1160, 350  # pixels: for desks and for telephones; the page shows the one that fits
 SHOTS, SHOT_WIDTH = 12, 420
 DATA_FILES = (VIDEO, "trajectory.jsonl", "events.jsonl", "boxes.csv", "summary.json")
 
@@ -116,18 +114,18 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _events_html(run: Run) -> str:
-    return _strip_html(shots(run, SHOTS, SHOT_WIDTH)) + chart_html(timeline(run)) + _event_table(run)
+    return _shots_html(shots(run, SHOTS, SHOT_WIDTH)) + chart_html(timeline(run)) + _event_table(run)
 
 
-def _strip_html(chosen: list[Shot]) -> str:
+def _shots_html(chosen: list[Shot]) -> str:
     if not chosen:
         return "<p>No pictures: the source cannot be read from here, and the run has no video.</p>"
     figures = [
-        f'<figure><img src="{data_uri(shot.image)}" decoding="async" alt="Frame {shot.moment.frame} with its boxes">'
-        f"<figcaption>frame {shot.moment.frame}: <b>{escape(shot.moment.why)}</b></figcaption></figure>"
+        (shot.image, f"Frame {frame} with its boxes", f"frame {frame}: <b>{escape(shot.moment.why)}</b>")
         for shot in chosen
+        for frame in [shot.moment.frame]
     ]
-    return f'<div class="strip moments">{"".join(figures)}</div>'
+    return strip_html(figures, "moments")
 
 
 def _event_table(run: Run) -> str:
@@ -145,12 +143,6 @@ def _section(title: str, charts: list[Chart | None], intro: str) -> Iterator[Sec
     shown = [chart_html(chart) for chart in charts if chart is not None]
     if shown:
         yield Section(title, "".join(shown), intro)
-
-
-def chart_html(chart: Chart) -> str:
-    """Return a chart twice, for wide and for narrow pages, of which one is seen."""
-    wide, narrow = draw_chart(chart, WIDE), draw_chart(chart, NARROW, columns=1)
-    return f'<div class="chart">{to_svg(wide, chart.label, "wide")}{to_svg(narrow, chart.label, "narrow")}</div>'
 
 
 def _footer(run: Run, beside: Path) -> str:

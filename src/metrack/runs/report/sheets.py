@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from PIL import Image as Pillow
 
 from metrack.arrays import Frame
-from metrack.draw.chart import Chart, draw_chart
-from metrack.draw.marks import Colour, text_size, write_text
+from metrack.draw.chart import Chart
+from metrack.draw.layout import draw_chart
+from metrack.draw.marks import text_size, write_text
+from metrack.draw.page import WIDE
+from metrack.draw.palette import TEXT
+from metrack.draw.pictures import grid, write_picture
 from metrack.draw.raster import SCALE, to_image
 from metrack.runs.report.curves import identification, occlusion, timeline
 from metrack.runs.report.reading import Run
 from metrack.runs.report.strip import Shot, shots
 
-WIDTH, MARGIN = 1160, 20  # pixels of a drawing
+MARGIN = 20  # pixels of a drawing
 COLUMNS, MOST = 4, 8  # shots beside each other, and in all
 GAP, CAPTION, TEXT_SIZE = 12 * SCALE, 24 * SCALE, 12 * SCALE  # pixels of the picture
-INK: Colour = (38, 42, 50)
 
 
 def write_sheets(run: Run, out: Path) -> list[Path]:
@@ -29,35 +31,30 @@ def write_sheets(run: Run, out: Path) -> list[Path]:
     written = []
     for name, sheet in sheets.items():
         if sheet is not None:
-            Pillow.fromarray(sheet).save(out / name)
+            write_picture(out / name, sheet)
             written.append(out / name)
     return written
 
 
 def events_sheet(run: Run) -> Frame:
     """Show what happened: the frames, and the scores of all frames below them."""
-    width = (WIDTH * SCALE - GAP * (COLUMNS - 1)) // COLUMNS
-    parts = [_grid(shots(run, MOST, width), width), to_image(draw_chart(timeline(run), WIDTH))]
-    return _framed(parts)
+    width = (WIDE * SCALE - GAP * (COLUMNS - 1)) // COLUMNS
+    tiles = [_captioned(shot) for shot in shots(run, MOST, width)]
+    curves = to_image(draw_chart(timeline(run), WIDE))
+    return _framed([grid(tiles, COLUMNS, GAP), curves] if tiles else [curves])
 
 
 def _charts_sheet(charts: Sequence[Chart | None]) -> Frame | None:
-    drawn = [to_image(draw_chart(chart, WIDTH)) for chart in charts if chart is not None]
+    drawn = [to_image(draw_chart(chart, WIDE)) for chart in charts if chart is not None]
     return _framed(drawn) if drawn else None
 
 
-def _grid(chosen: Sequence[Shot], width: int) -> Frame:
-    """Lay shots in rows, each with its caption below."""
-    height = max((shot.image.shape[0] for shot in chosen), default=0) + CAPTION
-    rows = -(-len(chosen) // COLUMNS)
-    sheet = np.full((rows * height, WIDTH * SCALE, 3), 255, np.uint8)
-    for place, shot in enumerate(chosen):
-        row, column = divmod(place, COLUMNS)
-        left, top, tall = column * (width + GAP), row * height, shot.image.shape[0]
-        sheet[top : top + tall, left : left + width] = shot.image
-        text = _fitting(f"frame {shot.moment.frame}: {shot.moment.why}", width)
-        write_text(sheet, text, left, top + tall + 4 * SCALE, TEXT_SIZE, INK)
-    return sheet
+def _captioned(shot: Shot) -> Frame:
+    """Write why a frame is shown below it."""
+    tile = np.pad(shot.image, ((0, CAPTION), (0, 0), (0, 0)), constant_values=255)
+    text = _fitting(f"frame {shot.moment.frame}: {shot.moment.why}", tile.shape[1])
+    write_text(tile, text, 0, shot.image.shape[0] + 4 * SCALE, TEXT_SIZE, TEXT)
+    return tile
 
 
 def _fitting(text: str, width: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from metrack.arrays import Frame
 from metrack.box import Box
 from metrack.draw.marks import Mark, draw
-from metrack.draw.thumbnail import resized
+from metrack.draw.pictures import resized
 from metrack.frames import Source, open_source
 from metrack.frames.formats import Record
 from metrack.runs.events import Event

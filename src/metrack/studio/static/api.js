@@ -45,11 +45,10 @@ export function upload(file, progress) {
   return { done, cancel: () => request.abort() };
 }
 
-const PUT_AWAY = 4005; // the server has put the run away: only its folder knows it now
-
 // Watching a run: messages are acknowledged once they are drawn, so that the server never runs ahead of this page, and
-// with the width at which pictures are shown, so that it sends none that are larger.
-export function watch(run, { take, lost, putAway, pixels }) {
+// with the width at which pictures are shown, so that it sends none that are larger. `closed` is the code with which the
+// server closes a run that it has put away.
+export function watch(run, closed, { take, lost, putAway, pixels }) {
   const socket = new WebSocket(`ws://${location.host}/api/runs/${run}/watch?width=${pixels()}`);
   socket.binaryType = "arraybuffer";
   let wanted = true;
@@ -60,6 +59,10 @@ export function watch(run, { take, lost, putAway, pixels }) {
     await take(message, picture.length ? picture : null);
     if (socket.readyState === WebSocket.OPEN) socket.send(String(pixels()));
   };
-  socket.onclose = ({ code }) => { if (wanted && code === PUT_AWAY) putAway(); else if (wanted) lost(); };
+  socket.onclose = ({ code }) => {
+    if (!wanted) return;
+    if (code === closed) putAway();
+    else lost();
+  };
   return { close() { wanted = false; socket.close(); } };
 }

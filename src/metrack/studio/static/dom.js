@@ -1,12 +1,14 @@
-// Small helpers for the page.
+// Small helpers for elements, messages and canvases.
 
 export const $ = (id) => document.getElementById(id);
 
+// Make an element. Functions under "on..." are listeners; `style` is an object, because the page's policy forbids style texts.
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "class") element.className = value;
+    else if (name === "style") for (const each of Object.entries(value)) element.style.setProperty(...each);
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
@@ -14,12 +16,7 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-export const COLOURS = ["#40e078", "#ffb020", "#48a8ff", "#ff6090", "#be84ff", "#40dcdc", "#ece048", "#ff8454"];
-export const colourOf = (target) => COLOURS[(target - 1) % COLOURS.length];
-// The same hues where they are lines on a light ground rather than on a picture.
-const ON_LIGHT = ["#15803d", "#b45309", "#1d6fd1", "#d02f64", "#7c3aed", "#0e7490", "#857a00", "#c2410c"];
-const dark = matchMedia("(prefers-color-scheme: dark)");
-export const lineColourOf = (target) => (dark.matches ? COLOURS : ON_LIGHT)[(target - 1) % COLOURS.length];
+export const note = (...text) => h("p", { class: "small-text" }, ...text);
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -40,13 +37,18 @@ export function sizeText(bytes) {
   return bytes < 1e6 ? `${(bytes / 1000).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-// A canvas as sharp as the screen; returns its context in CSS pixels.
-export function sharp(canvas, width, height) {
+// Give a canvas a pixel for every pixel of the screen, so that nothing is scaled when it is shown; returns that ratio.
+export function sharpen(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide || canvas.height !== tall) { canvas.width = wide; canvas.height = tall; }
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  return context;
+  return ratio;
+}
+
+// An empty, sharp canvas; returns its context in CSS pixels.
+export function blank(canvas, width, height) {
+  const ratio = sharpen(canvas, width, height), pen = canvas.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  return pen;
 }

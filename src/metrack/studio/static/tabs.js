@@ -1,36 +1,40 @@
-// Tabs: one panel shown at a time, chosen by pointer or by arrow keys.
+// The tabs beside the picture: one panel of panels/list.js is in front, chosen by pointer or by arrow keys.
 
-import { $ } from "./dom.js";
+import { $, h } from "./dom.js";
+import { PANELS } from "./panels/list.js";
+import { state, subscribe, update } from "./store.js";
 
-export class Tabs {
-  // `chosen(name)` is called whenever a tab is chosen.
-  constructor(names, chosen) {
-    this.names = names;
-    this.chosen = chosen;
-    this.current = names[0];
-    for (const [place, name] of names.entries()) {
-      $(`tab-${name}`).onclick = () => this.choose(name);
-      $(`tab-${name}`).onkeydown = (event) => this.key(event, place);
-    }
+export function setUpTabs() {
+  $("tabs").replaceChildren(...PANELS.map(({ name, title }, place) => h("button", {
+    type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => choose(name), onkeydown: (event) => key(event, place),
+  }, title)));
+  $("side").append(...PANELS.map(({ name }) =>
+    h("div", { class: "panel", role: "tabpanel", tabindex: 0, id: `panel-${name}`, "aria-labelledby": `tab-${name}` })));
+  for (const { name, needs, show } of PANELS) {
+    subscribe(needs, () => { if (state.source && state.panel === name) show($(`panel-${name}`), false); });
   }
+  subscribe(["panel"], bringToFront);
+  choose(PANELS[0].name);
+}
 
-  choose(name) {
-    this.current = name;
-    for (const each of this.names) {
-      $(`tab-${each}`).setAttribute("aria-selected", String(each === name));
-      $(`tab-${each}`).tabIndex = each === name ? 0 : -1;
-      $(`panel-${each}`).hidden = each !== name;
-    }
-    this.chosen(name);
-  }
+const choose = (name) => update({ panel: name });
 
-  key(event, place) {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const next = this.names[(place + step + this.names.length) % this.names.length];
-    this.choose(next);
-    $(`tab-${next}`).focus();
+function bringToFront() {
+  for (const { name, show } of PANELS) {
+    const chosen = name === state.panel;
+    $(`tab-${name}`).setAttribute("aria-selected", String(chosen));
+    $(`tab-${name}`).tabIndex = chosen ? 0 : -1;
+    $(`panel-${name}`).hidden = !chosen;
+    if (chosen && state.source) show($(`panel-${name}`), true);
   }
+}
+
+function key(event, place) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const { name } = PANELS.at((place + step) % PANELS.length);
+  choose(name);
+  $(`tab-${name}`).focus();
 }

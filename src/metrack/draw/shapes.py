@@ -1,7 +1,7 @@
-"""A drawing is a list of shapes on a sheet, in pixels from its top-left corner; who shows it decides how.
+"""Shapes on a sheet, in pixels from its top-left corner.
 
-:mod:`metrack.draw.svg` makes a part of a page of it, :mod:`metrack.draw.raster` a picture. Colours are
-``#rrggbb``, or ``INK``: whatever text is written in. ``strength`` is how much of a colour covers the ground, in [0, 1].
+:mod:`metrack.draw.svg` makes a part of a page of them, :mod:`metrack.draw.raster` a picture. Colours are ``#rrggbb``
+or ``INK``. ``strength`` is the opacity, in [0, 1].
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from metrack.arrays import Frame
 from metrack.draw.marks import text_size
+from metrack.draw.palette import INK, Dash
 
-INK = "ink"
-WIDEST = 1.2  # how much wider than the font of pictures
+WIDEST = 1.2  # how much wider text is in the browser's fonts than in that of pictures, at most
 Anchor = Literal["start", "middle", "end"]
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A filled rectangle; ``title`` is for who points at it."""
+    """A filled rectangle; ``title`` is shown to who points at it."""
 
     x: float
     y: float
@@ -39,13 +40,22 @@ class Line:
     colour: str
     width: float = 1.0
     strength: float = 1.0
-    dashed: bool = False
+    dash: Dash = ()
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
+class Polygon:
+    """A filled outline."""
+
+    points: Sequence[Point]
+    colour: str
+    strength: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
-    """Words on a base line at ``y``."""
+    """One line of text with its base line at ``y``, turned by so many degrees clockwise around ``(x, y)``."""
 
     x: float
     y: float
@@ -54,9 +64,21 @@ class Text:
     anchor: Anchor = "start"
     colour: str = INK
     strength: float = 1.0
+    turn: int = 0
 
 
-Shape = Area | Line | Text
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """An RGB image stretched over a rectangle, without smoothing."""
+
+    x: float
+    y: float
+    w: float
+    h: float
+    image: Frame
+
+
+Shape = Area | Line | Polygon | Text | Picture
 
 
 @dataclass(slots=True)
@@ -73,5 +95,5 @@ class Drawing:
 
 
 def length_of(text: str, size: int) -> int:
-    """Tell how many pixels a text is long at most, in the fonts that pages are usually shown in."""
+    """Return an upper bound of a text's width in pixels, for the fonts that pages are usually shown in."""
     return round(WIDEST * text_size(text, size)[0]) if text else 0
