@@ -13,16 +13,12 @@ from metrack.cli.app import app, console, halting
 from metrack.cli.options import Boxes, Changes, GalleryPath, Out, Preset, Seed, parse_box, parse_changes
 from metrack.cli.progress import STYLES, Steps
 
+SOURCES = "Video file, folder or glob of images, camera number, or rtsp:// or http:// address."
+
 
 @app.command()
 def track(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE",
-            help="Video file, folder or glob of images, camera number, or rtsp:// or http:// address.",
-        ),
-    ],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCES)],
     box: Boxes = None,
     out: Out = Path("metrack-out"),
     preset: Preset = None,

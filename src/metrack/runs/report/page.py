@@ -15,17 +15,7 @@ from metrack.runs.report.curves import identification, occlusion, timeline
 from metrack.runs.report.reading import Run
 from metrack.runs.report.strip import Shot, shots
 from metrack.runs.results import VIDEO
-from metrack.tracking.confidence import (
-    FAINT,
-    FAMILIAR,
-    FIRM,
-    HALVED,
-    LIKELY,
-    SETTLING,
-    SURE,
-    SUSPICIOUS,
-    UNLIKELY,
-)
+from metrack.tracking import confidence
 
 SHOTS, SHOT_WIDTH = 12, 420
 DATA_FILES = (VIDEO, "trajectory.jsonl", "events.jsonl", "boxes.csv", "summary.json")
@@ -57,12 +47,12 @@ OCCLUSION_INTRO = (
     "How badly the best place in a frame is explained: by the appearances remembered, and by those of the first "
     "frame, which are never forgotten. When the target is covered, the errors jump. The last curve shows the value of "
     "the rule that decided each frame: above 1 the target counts as hidden. A visible target becomes hidden when its "
-    f"error against the memory is above {SUSPICIOUS:g} times the usual one, its score below {UNLIKELY:g} and the "
-    f"filter's response, where there is a filter, below {FAINT:g}; or when that response falls below {HALVED:g} times "
-    f"the usual one in other colours. It is seen again when its score is above {SURE:g} ({LIKELY:g} once it was lost), "
-    f"when the response is at least {FIRM:g}, or when no error is above {FAMILIAR:g} times the usual one. A target "
-    f"whose place another one has the better claim to is hidden too. The first {SETTLING} frames are not judged."
-)
+    "error against the memory is above {SUSPICIOUS:g} times the usual one, its score below {UNLIKELY:g} and the "
+    "filter's response, where there is a filter, below {FAINT:g}; or when that response falls below {HALVED:g} times "
+    "the usual one in other colours. It is seen again when its score is above {SURE:g} ({LIKELY:g} once it was lost), "
+    "when the response is at least {FIRM:g}, or when no error is above {FAMILIAR:g} times the usual one. A target "
+    "whose place another one has the better claim to is hidden too. The first {SETTLING} frames are not judged."
+).format_map(vars(confidence))
 IDENTITY_INTRO = (
     "Distance of what was followed to the templates of every known target: first by each frame alone, then by all "
     "frames so far, each weighted by its score and divided by the sum of scores. The bar below the curves says who is "
