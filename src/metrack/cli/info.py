@@ -13,7 +13,7 @@ from rich.table import Table
 
 from metrack.cli.app import app, console, facts_table
 from metrack.cli.options import Preset
-from metrack.config import PRESETS, TrackerConfig
+from metrack.config import PRESETS, TrackerConfig, possible_values
 
 
 @app.command()
@@ -34,17 +34,8 @@ def settings_table(config: TrackerConfig) -> Table:
     for column in ("setting", "value", "may be", "meaning"):
         table.add_column(column, overflow="fold")
     for name, each, value in config.settings():
-        low, high, choices = (each.metadata[key] for key in ("low", "high", "choices"))
-        table.add_row(name, f"{value}", ", ".join(choices) or _range(low, high), each.metadata["text"])
+        table.add_row(name, f"{value}", possible_values(each), each.metadata["text"])
     return table
-
-
-def _range(low: float | None, high: float | None) -> str:
-    if low is None and high is None:
-        return "any number"
-    if low is None or high is None:
-        return f"{high:g} or less" if low is None else f"{low:g} or more"
-    return f"{low:g} to {high:g}"
 
 
 def environment_table() -> Table:

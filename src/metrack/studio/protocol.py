@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from metrack.checks import SMALLEST_SIDE
-from metrack.config import PRESETS, TrackerConfig
+from metrack.config import PRESETS, TrackerConfig, kind_of
 from metrack.draw.marks import DASHES
 from metrack.draw.palette import SHADES, TARGETS, to_hex
 from metrack.estimate import LOST, OCCLUDED, TRACKING, Info
@@ -147,6 +147,8 @@ def _brief(value: Any) -> Any:
 
 def _setting(name: str, each: Any) -> dict[str, Any]:
     """Describe a setting; which kind it is says how a form asks for it."""
-    kinds = {bool: "switch", int: "whole", float: "number"}
-    kind = "choice" if each.metadata["choices"] else kinds[type(each.default)]
-    return {"name": name, "kind": kind, **{key: each.metadata[key] for key in ("text", "low", "high", "choices")}}
+    return {
+        "name": name,
+        "kind": kind_of(each),
+        **{key: each.metadata[key] for key in ("text", "low", "high", "choices")},
+    }
