@@ -72,7 +72,7 @@ def in_options(sentence: str, command: str) -> str:
     """
     words = ARGUMENTS | OF_COMMAND.get(command, {})
     names = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-    sentence = re.sub(rf"^({names})\b(?=( [a-z]))", lambda found: words[found[1]], sentence)
+    sentence = re.sub(rf"^({names})(?=[ ,])", lambda found: words[found[1]], sentence)
     return re.sub(rf"(?<![\w.-])({names})=(?=\S)", lambda found: f"{words[found[1]]} ", sentence)
 
 
