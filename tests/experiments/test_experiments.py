@@ -353,7 +353,7 @@ def test_somebody_elses_folder_is_refused(tmp_path):
     (tmp_path / "sampling").mkdir()
     (tmp_path / "sampling" / "thesis.tex").touch()
     (tmp_path / "summary.json").write_text('{"program": "metrack"}')
-    with pytest.raises(ValueError, match="--out must be new, empty or an earlier metrack result"):
+    with pytest.raises(ValueError, match="folder must be new, empty or an earlier metrack result"):
         reproduce(["sampling"], "builtin", tmp_path, crew=Here())
 
 

@@ -18,8 +18,9 @@ from metrack.cli import run
 from metrack.config import preset
 from metrack.draw.heat import OUTSIDE, draw_confidence, peak
 from metrack.draw.palette import SHADES
+from metrack.draw.pictures import PICTURE_FORMATS
 from metrack.frames import VideoWriter, open_source
-from metrack.runs.mapping import FORMATS, check_picture_path, draw_map, save_picture
+from metrack.runs.mapping import check_picture_path, draw_map, save_picture
 from metrack.synth import Clip, builtin_clip
 from metrack.tracking.score_map import LARGEST_RADIUS, check_radius, usual_radius
 
@@ -225,13 +226,13 @@ def test_maps_that_do_not_fit_together_are_refused(shapes: list[tuple[int, ...]]
         draw_confidence(np.zeros((40, 40, 3), np.uint8), Box(10, 10, 8, 8), maps)
 
 
-@pytest.mark.parametrize("suffix", [*FORMATS, ".PNG"])
+@pytest.mark.parametrize("suffix", [*PICTURE_FORMATS, ".PNG"])
 def test_the_name_tells_the_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / "deep" / f"picture{suffix}"
     check_picture_path(path)
     save_picture(path, np.full((20, 30, 3), 200, np.uint8))
     with Pillow.open(path) as picture:
-        assert (picture.format, picture.size) == (FORMATS[suffix.lower()], (30, 20))
+        assert (picture.format, picture.size) == (PICTURE_FORMATS[suffix.lower()], (30, 20))
 
 
 def test_a_failed_write_leaves_the_old_picture_and_nothing_else(
@@ -242,7 +243,7 @@ def test_a_failed_write_leaves_the_old_picture_and_nothing_else(
 
     (tmp_path / "map.png").write_text("older")
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(ValueError, match=r"--out must be a picture that can be written, got .*No space left"):
+    with pytest.raises(ValueError, match=r"path must be a picture that can be written, got .*No space left"):
         save_picture(tmp_path / "map.png", np.zeros((4, 4, 3), np.uint8))
     assert [path.read_text() for path in tmp_path.iterdir()] == ["older"]
 
@@ -409,11 +410,11 @@ REFUSED: dict[str, tuple[Arguments, str]] = {
     ),
     "out among the images": (
         lambda t, v, b: [images(t), "--box", b, "-o", str(t / "shots" / "map.png")],
-        "--out must lie outside SOURCE, got",
+        "--out must lie outside the source, got",
     ),
     "out is one of the images": (
         lambda t, v, b: [images(t) + "/*.png", "--box", b, "-o", str(t / "shots" / "1.png")],
-        "--out must lie outside SOURCE, got",
+        "--out must lie outside the source, got",
     ),
 }
 
