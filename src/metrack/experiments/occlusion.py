@@ -56,9 +56,8 @@ def _follow(entrant: Entrant, sequence: Sequence) -> Arrays:
 def _line(estimate: Estimate | None) -> tuple[float, float, float]:
     if estimate is None or estimate.info is None:
         return np.nan, np.nan, 0.0
-    info, box = estimate.info, estimate.box.to_xywh()
-    chosen = int(np.argmin(np.abs(info.particles - np.array(box)).sum(axis=1)))  # the estimate is one of them
-    return float(info.theta_f[chosen]), estimate.score, float(estimate.state != TRACKING)
+    info = estimate.info
+    return float(info.theta_f[info.chosen]), estimate.score, float(estimate.state != TRACKING)
 
 
 def _row(label: str, sequence: Sequence, trace: Arrays) -> list[Cell]:
