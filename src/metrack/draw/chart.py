@@ -60,7 +60,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A few words about a frame; ``title`` tells more to who points at them."""
+    """A few words about a frame; ``title`` is its tooltip."""
 
     frame: float
     text: str
@@ -92,7 +92,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """One plot of a chart; without an axis of its own it shares one of frames with the others."""
+    """One plot of a chart; panels without an ``axis`` share one axis of frames."""
 
     title: str
     curves: Sequence[Curve]

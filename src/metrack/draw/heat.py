@@ -80,7 +80,7 @@ def _map_panel(scores: Map, box: Box, low: float, high: float) -> Frame:
 
 
 def _outline(box: Box, radius: int) -> Box:
-    """Bring the box into the coordinates of a panel, whose middle it has."""
+    """Return the box in pixels of a panel, around its middle."""
     scale = PANEL / (2 * radius + 1)
     return Box.from_centre(PANEL / 2, PANEL / 2, box.w * scale, box.h * scale)
 
@@ -98,7 +98,7 @@ def _ring(canvas: Frame, x: float, y: float, colour: Colour = WHITE) -> None:
 
 
 def _around(canvas: Frame, x: float, y: float) -> tuple[tuple[slice, slice], Floats, Floats]:
-    """Return the part of a canvas in which a sign lies, and how far its columns and rows are from the sign's middle."""
+    """Return the slice of a canvas around a point, and the distances of its columns and rows from the point."""
     columns, rows = (np.arange(max(int(at) - 18, 0), max(int(at) + 19, 0)) for at in (x, y))
     columns, rows = columns[columns < canvas.shape[1]], rows[rows < canvas.shape[0]]
     place = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]

@@ -23,7 +23,7 @@ BAND = 0.18  # strength
 
 
 def draw_chart(chart: Chart, width: float, *, columns: int | None = None) -> Drawing:
-    """Draw a chart that is so many pixels wide."""
+    """Draw a chart at a width in pixels."""
     drawing, columns = Drawing(width), min(columns or chart.columns, len(chart.panels))
     if chart.title:
         drawing.add(Text(0, TITLE, chart.title, TITLE))

@@ -1,6 +1,6 @@
 """The confidence map around a target, with the learned metric and without: what figure 1 of the paper shows.
 
-A map tells more the higher its peak stands over its median, and the nearer the peak is to the truth.
+A map is better the higher its peak stands over its median, and the nearer the peak is to the truth.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from metrack.draw.plots import image_plot
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import Cell, Experiment, Finding, Given
+from metrack.experiments.cache import Arrays, cached
 from metrack.experiments.drawing import MOST
 from metrack.experiments.following import follow
-from metrack.experiments.keep import Arrays, kept
 from metrack.tracking.score_map import confidence_map, usual_radius
 
 FOLLOWED = 50  # frames before the map is made
@@ -27,14 +27,14 @@ MAPS = ("without metric", "with metric")
 
 
 def find(experiment: Experiment, given: Given) -> Finding:
-    """Map every sequence, and measure the peaks."""
+    """Compute the maps of every sequence and measure their peaks."""
     entrant = experiment.parsed()[0]
     given.run([entrant], experiment.protocol, [])
     rows: list[list[Cell]] = []
     figures: list[Chart] = []
     for sequence in given.sequences:
         frame = _last_frame(sequence)
-        maps = _kept_maps(entrant, sequence, frame, given)
+        maps = _cached_maps(entrant, sequence, frame, given)
         rows += [_row(name, sequence, frame, maps) for name in MAPS]
         if len(figures) < MOST:
             title = f"{sequence.name}, frame {frame}"
@@ -42,9 +42,9 @@ def find(experiment: Experiment, given: Given) -> Finding:
     return Finding(experiment.id, COLUMNS, [*_means(rows), *rows], figures)
 
 
-def _kept_maps(entrant: Entrant, sequence: Sequence, frame: int, given: Given) -> Arrays:
+def _cached_maps(entrant: Entrant, sequence: Sequence, frame: int, given: Given) -> Arrays:
     file = given.out / entrant.label / f"{sequence.name}_{frame}.npz"
-    return kept(file, lambda: _maps(entrant, sequence, frame))
+    return cached(file, lambda: _maps(entrant, sequence, frame))
 
 
 def _last_frame(sequence: Sequence) -> int:
@@ -55,7 +55,7 @@ def _last_frame(sequence: Sequence) -> int:
 
 
 def _maps(entrant: Entrant, sequence: Sequence, last: int) -> Arrays:
-    """Follow a sequence to a frame, and map there."""
+    """Track up to a frame and compute its confidence maps."""
     _, tracker, steps = follow(entrant, sequence.part(0, last + 1))
     for frame, _ in steps:  # noqa: B007
         pass
