@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from metrack.box import Box
 from metrack.draw.chart import Chart
-from metrack.draw.plots import image_plot
+from metrack.draw.heat import confidence_chart, peak
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import Cell, Experiment, Finding, Given
@@ -37,9 +37,12 @@ def find(experiment: Experiment, given: Given) -> Finding:
         maps = _cached_maps(entrant, sequence, frame, given)
         rows += [_row(name, sequence, frame, maps) for name in MAPS]
         if len(figures) < MOST:
-            title = f"{sequence.name}, frame {frame}"
-            figures.append(image_plot({name: maps[name] for name in MAPS}, title=title))
+            figures.append(_chart(maps, f"{sequence.name}, frame {frame}"))
     return Finding(experiment.id, COLUMNS, [*_means(rows), *rows], figures)
+
+
+def _chart(maps: Arrays, title: str) -> Chart:
+    return confidence_chart(Box(*maps["box"].tolist()), {name: maps[name] for name in MAPS}, title=title)
 
 
 def _cached_maps(entrant: Entrant, sequence: Sequence, frame: int, given: Given) -> Arrays:
@@ -76,8 +79,7 @@ def measure_peak(scores: NDArray[np.float64], box: Box, truth: Box) -> tuple[flo
     >>> measure_peak(np.array([[1.0, 1, 1], [1, 1, 1], [1, 1, 3]]), Box(0, 0, 4, 4), Box(1, 0, 4, 4))
     (3.0, 1.0)
     """
-    radius = len(scores) // 2
-    dy, dx = (int(place) - radius for place in np.unravel_index(np.argmax(scores), scores.shape))
+    dx, dy = peak(scores)
     (x, y), (true_x, true_y) = box.centre, truth.centre
     distance = math.hypot(x + dx - true_x, y + dy - true_y)
     return float(scores.max() / np.median(scores)), distance
