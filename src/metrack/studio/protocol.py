@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from metrack.checks import SMALLEST_SIDE
-from metrack.config import PRESETS, TrackerConfig
+from metrack.config import PRESETS, TrackerConfig, kind_of
 from metrack.draw.marks import DASHES
-from metrack.draw.palette import SHADES, STATE_COLOURS, TARGET_LINES, TARGETS, to_hex
+from metrack.draw.palette import SHADES, STATE_COLOURS, TARGETS, target_colour, to_hex
 from metrack.estimate import LOST, OCCLUDED, TRACKING, Info
 from metrack.frames.formats import Record
 from metrack.runs.events import REAPPEARED, RECOVERED, RENAMED, Event
@@ -61,14 +61,14 @@ STATUSES = (
 
 def about() -> dict[str, Any]:
     """Return what a page must know before it shows anything: limits, names, colours and settings."""
-    colours = [to_hex(colour) for colour in TARGETS]
+    colours, targets = [to_hex(colour) for colour in TARGETS], range(1, len(TARGETS) + 1)
     return {
         "most_targets": MOST_TARGETS,
         "smallest_side": SMALLEST_SIDE,
         "picture_widths": {"narrowest": NARROWEST, "widest": WIDEST},
         "put_away_code": PUT_AWAY,
         "target_colours": colours,
-        "line_colours": {"light": TARGET_LINES, "dark": colours},
+        "line_colours": {"light": [target_colour(target) for target in targets], "dark": colours},
         "heat_colours": [to_hex(colour) for colour in SHADES],
         "states": [
             {"name": name, "seen": name == TRACKING, "dash": DASHES[name], **each}
@@ -79,8 +79,14 @@ def about() -> dict[str, Any]:
         "files": {"video": VIDEO, "report": PAGE},
         "default_preset": "default",
         "presets": {name: config.to_dict() for name, config in PRESETS.items()},
-        "settings": [_setting(name, each) for name, each, _ in TrackerConfig().settings()],
+        "settings": [describe_setting(name, each) for name, each, _ in TrackerConfig().settings()],
     }
+
+
+def describe_setting(name: str, each: Any) -> dict[str, Any]:
+    """Describe a setting; which kind it is says how a form asks for it."""
+    texts = {key: each.metadata[key] for key in ("text", "low", "high", "choices")}
+    return {"name": name, "kind": kind_of(each), **texts}
 
 
 def series(frames: Sequence[Sequence[Record]]) -> list[dict[str, list[Any]]]:
@@ -135,10 +141,3 @@ def _brief(value: Any) -> Any:
     if not isinstance(value, float):
         return value
     return round(value, 4) if math.isfinite(value) else None
-
-
-def _setting(name: str, each: Any) -> dict[str, Any]:
-    """Describe a setting; which kind it is says how a form asks for it."""
-    kinds = {bool: "switch", int: "whole", float: "number"}
-    kind = "choice" if each.metadata["choices"] else kinds[type(each.default)]
-    return {"name": name, "kind": kind, **{key: each.metadata[key] for key in ("text", "low", "high", "choices")}}
