@@ -5,12 +5,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrack.config import PAPER, PRESETS, MemoryConfig, MotionConfig, TrackerConfig, preset
+from metrack import Tracker
+from metrack.config import (
+    PAPER,
+    PRESETS,
+    MemoryConfig,
+    MotionConfig,
+    RegressionConfig,
+    TrackerConfig,
+    kind_of,
+    possible_values,
+    preset,
+)
 
 ALL = {name: each for name, each, _ in TrackerConfig().settings()}
-NUMBERS = {name: each for name, each in ALL.items() if not each.metadata["choices"]}
-WHOLE = {name: each for name, each in NUMBERS.items() if isinstance(each.default, int)}
-CHOICES = {name: each for name, each in ALL.items() if each.metadata["choices"]}
+NUMBERS = {name: each for name, each in ALL.items() if kind_of(each) in ("whole", "number")}
+WHOLE = {name: each for name, each in ALL.items() if kind_of(each) == "whole"}
+CHOICES = {name: each for name, each in ALL.items() if kind_of(each) == "choice"}
+SWITCHES = {name: each for name, each in ALL.items() if kind_of(each) == "switch"}
 
 
 def refusal(changes):
@@ -22,15 +34,19 @@ def refusal(changes):
 def values_of(each):
     """What a setting may be."""
     low, high = each.metadata["low"], each.metadata["high"]
-    if each.metadata["choices"]:
+    if kind_of(each) == "choice":
         return st.sampled_from(each.metadata["choices"])
-    return st.integers(int(low), int(high)) if isinstance(each.default, int) else st.floats(low, high)
+    if kind_of(each) == "switch":
+        return st.booleans()
+    return st.integers(int(low), int(high)) if kind_of(each) == "whole" else st.floats(low, high)
 
 
 def agreeing(changes):
-    """The same, but for the one pair of settings that exclude each other, and the one number that must be odd."""
+    """The same, but for settings that exclude each other, and the one number that must be odd."""
     if "regression.scales" in changes:
         changes = changes | {"regression.scales": changes["regression.scales"] | 1}
+    if not changes.get("regression.enabled", True):
+        changes = changes | {"confidence.weights": "particles"}
     rival = changes.get("representation.kind", "metric-weighted") != "metric-weighted"
     return changes | {"metric.learning": "off"} if rival else changes
 
@@ -104,6 +120,33 @@ def test_choices_are_listed_in_the_refusal(name, value):
     assert repr(value) in sentence
 
 
+@pytest.mark.parametrize("name", SWITCHES)
+def test_switches_are_true_or_false(name):
+    assert possible_values(ALL[name]) == "true or false"
+    for value in (1, 0, None, "maybe", "", 1.0):
+        assert f"must be true or false, got {value!r}" in refusal({name: value})
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("yes", True), ("False", False), ("no", False)])
+def test_the_text_of_a_switch(text, value):
+    changed = TrackerConfig().replace({"regression.enabled": text, "confidence.weights": "particles"})
+    assert changed.regression.enabled is value
+
+
+def test_weights_fitted_with_a_response_need_one():
+    assert "confidence.weights must be 'particles'" in refusal({"regression.enabled": False})
+
+
+def test_the_default_configuration_is_that_of_a_tracker():
+    assert TrackerConfig() == PRESETS["default"] == Tracker().config
+    assert RegressionConfig().enabled
+
+
+def test_every_preset_says_which_confidence_weights_it_uses():
+    for config in PRESETS.values():
+        assert config.confidence.weights == ("regression" if config.regression.enabled else "particles")
+
+
 def test_unknown_names_fail_with_a_suggestion():
     assert refusal({"motion.particels": 3}) == (
         "there is no setting 'motion.particels'; did you mean 'motion.particles'?"
@@ -155,8 +198,8 @@ def test_the_paper_prints_these():
 
 def test_the_first_frame_is_sampled_by_a_number_of_its_own():
     memory = MemoryConfig(first=50, positives=2, negatives=3)
-    assert (memory.in_frame(0).positives, memory.in_frame(0).negatives) == (50, 50)
-    assert memory.in_frame(1) == memory
+    assert memory.counts(0) == (50, 50)
+    assert memory.counts(1) == (2, 3)
 
 
 def test_presets_by_name():

@@ -27,7 +27,8 @@ PRINTED = {
 }
 
 DEFAULT_CHANGES = {
-    "regression.use": "yes",
+    "regression.enabled": True,
+    "confidence.weights": "regression",
     "motion.particles": 50,
     "memory.size": 100,
     "memory.first": 7,

@@ -1,8 +1,8 @@
-"""Every setting of the tracker, and the presets made of them.
+"""Every setting of the tracker, and the presets.
 
-A setting is a field of a frozen dataclass: its default, help text and range stand in one place, here. The
-command line, the documentation table and the web form are all made from these fields. A preset is a value of
-:class:`TrackerConfig`. Unknown names and values out of range fail with a sentence that helps.
+A setting is a field of a frozen dataclass, with its default, help text and range. The command line, the documentation
+table and the web form are made from these fields. A preset is a value of :class:`TrackerConfig`; ``TrackerConfig()``
+is the preset ``default``. What nobody needs to change is a named constant beside the code that uses it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any, Self
 
 from metrack.checks import did_you_mean
 
+NOUNS = {"switch": "true or false", "whole": "a whole number", "number": "a number"}
+SWITCHES = {"true": True, "yes": True, "false": False, "no": False}
+
 
 def setting(
     default: Any,
@@ -23,87 +26,95 @@ def setting(
     high: float | None = None,
     choices: tuple[str, ...] = (),
 ) -> Any:
-    """Declare one setting: its default, what it means, and what it may be."""
+    """Declare one setting: its default, help text, and range or choices."""
     return field(default=default, metadata={"text": text, "low": low, "high": high, "choices": choices})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Section:
-    """A group of settings that knows how to check itself."""
+    """A group of settings that checks its values."""
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
             _check_value(type(self).__name__, each, getattr(self, each.name))
 
 
+def kind_of(each: dataclasses.Field[Any]) -> str:
+    """Return what a setting holds: "switch" (true or false), "choice", "whole" or "number"."""
+    if each.metadata["choices"]:
+        return "choice"
+    return {bool: "switch", int: "whole"}.get(type(each.default), "number")
+
+
+def possible_values(each: dataclasses.Field[Any]) -> str:
+    """Return the values a setting may have, for people to read."""
+    low, high, choices = (each.metadata[k] for k in ("low", "high", "choices"))
+    kind = kind_of(each)
+    return ", ".join(choices) if kind == "choice" else NOUNS[kind] if kind == "switch" else f"{low:g} to {high:g}"
+
+
 def _check_value(owner: str, each: dataclasses.Field[Any], value: Any) -> None:
     low, high, choices = (each.metadata[k] for k in ("low", "high", "choices"))
-    name = f"{owner}.{each.name}"
-    if choices:
+    name, kind = f"{owner}.{each.name}", kind_of(each)
+    if kind == "choice":
         if value not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
         return
-    wanted = int if isinstance(each.default, int) else float
-    if isinstance(value, bool) or not isinstance(value, (int, wanted)):
-        raise ValueError(f"{name} must be {'a whole number' if wanted is int else 'a number'}, got {value!r}")
-    if not (low is None or value >= low) or not (high is None or value <= high):
-        bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-        raise ValueError(f"{name} must be {bounds}, got {value!r}")
+    if isinstance(value, bool) != (kind == "switch") or not isinstance(value, (int, type(each.default))):
+        raise ValueError(f"{name} must be {NOUNS[kind]}, got {value!r}")
+    if kind != "switch" and not low <= value <= high:
+        raise ValueError(f"{name} must be between {low:g} and {high:g}, got {value!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MotionConfig(_Section):
-    """How the particle cloud moves and survives."""
+    """How the particles move and how they are weighted."""
 
-    particles: int = setting(200, "number of particles", low=1, high=100_000)
+    particles: int = setting(50, "number of particles", low=1, high=100_000)
     refined: float = setting(
         0.5,
-        "share of the particles drawn around the promising ones of the others (0: the paper)",
+        "share of the particles drawn with short steps around the best of the others (0: the paper)",
         low=0,
         high=0.9,
     )
-    refinement: float = setting(6.0, "how much shorter the steps of refined particles are", low=1, high=100)
     shift_std: float = setting(
-        10.0, "spread of one step in x and in y, in pixels of the target at base_size", low=0, high=1000
+        10.0, "standard deviation of a step in x and y, in pixels of the target scaled to 32 pixels", low=0, high=1000
     )
-    scale_std: float = setting(0.02, "spread of one step in log-scale", low=0, high=1)
-    sharpness: float = setting(1000.0, "power of the score that weighs a particle (1: the paper)", low=0, high=1e6)
+    scale_std: float = setting(0.02, "standard deviation of a step in log-scale", low=0, high=1)
+    sharpness: float = setting(
+        1000.0, "exponent of the score in the weight of a particle (1: the paper)", low=0, high=1e6
+    )
 
     @property
     def explorers(self) -> int:
-        """Particles that move freely; the others refine."""
+        """Number of particles that take full steps; the others refine."""
         return self.particles - int(self.refined * self.particles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureConfig(_Section):
-    """What a region looks like to the tracker."""
+    """How an image region is described."""
 
     kind: str = setting("hog", "descriptor of a region", choices=("hog", "pixels"))
-    divisions: str = setting("quadrants", "the five blocks of the HOG", choices=("quadrants", "halves", "corners"))
-    base_size: float = setting(32.0, "side in pixels (geometric mean) to which the target is brought", low=8, high=512)
-    energy: float = setting(0.3, "squared length of a descriptor; sets the scale of all distances", low=1e-6, high=1e6)
-    patch_side: int = setting(20, "side of the raw-pixel patch; its square is the dimension", low=2, high=64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationConfig(_Section):
-    """How candidates are reconstructed and scored."""
+    """How candidates are reconstructed from samples and scored."""
 
     kind: str = setting(
         "metric-weighted",
-        "least squares in the learned metric, or a sparse rival without one",
+        "linear representation: least squares in the learned metric, or a sparse one without a metric",
         choices=("metric-weighted", "l1", "omp"),
     )
-    sparsity: float = setting(0.03, "l1: price of a unit of code", low=0, high=1e6)
-    tolerance: float = setting(1e-3, "l1: to which the conditions of a minimum hold", low=1e-6, high=1)
-    atoms: int = setting(10, "omp: samples a candidate may be explained by", low=1, high=10_000)
-    ridge: float = setting(0.02, "ridge on the Gram matrix, in units of its trace (0: the paper)", low=0, high=1e6)
-    gamma_f: float = setting(1.0, "scale of the foreground residual", low=1e-9, high=1e9)
-    gamma_b: float = setting(1.0, "scale of the background residual", low=1e-9, high=1e9)
+    ridge: float = setting(
+        0.02, "ridge added to the Gram matrix, as a share of its trace (0: the paper)", low=0, high=1e6
+    )
+    gamma_f: float = setting(1.0, "scale of the foreground residual in the score", low=1e-9, high=1e9)
+    gamma_b: float = setting(1.0, "scale of the background residual in the score", low=1e-9, high=1e9)
     rho: float = setting(0.1, "weight of the background term in the score", low=0, high=10)
     loyalty: float = setting(
-        0.0, "weight in the score of the distance to the first frame's samples (0: the paper)", low=0, high=10
+        1.0, "weight in the score of the distance to the first frame's samples (0: the paper)", low=0, high=10
     )
 
 
@@ -113,96 +124,77 @@ class MemoryConfig(_Section):
 
     sampling: str = setting(
         "time-weighted",
-        "which samples stay in a full buffer",
+        "which samples a full buffer keeps",
         choices=("time-weighted", "uniform", "with-replacement", "everything"),
     )
     learn_when: str = setting(
-        "always",
-        "whether a frame in which the target seems hidden is learned from and followed, or only reported",
+        "tracking",
+        "whether to learn in every frame, or only while the state of the target is tracking",
         choices=("always", "tracking"),
     )
-    every: int = setting(1, "frames from one that is learned from to the next", low=1, high=1000)
-    size: int = setting(300, "samples kept per class", low=1, high=100_000)
-    growth: float = setting(1.6, "weight of a frame relative to the one before it", low=1, high=100)
-    first: int = setting(
-        50, "samples of either class taken in the first frame, whose box is certain", low=1, high=10_000
-    )
-    positives: int = setting(2, "foreground samples taken per frame", low=1, high=10_000)
-    negatives: int = setting(2, "background samples taken per frame", low=1, high=10_000)
-    misscaled: int = setting(0, "of them: as many show the target at a wrong scale", low=0, high=10_000)
-    positive_radius: float = setting(1.0, "foreground samples lie within this many pixels", low=0, high=1000)
-    negative_inner: float = setting(0.5, "background samples lie at least this far, in target sizes", low=0, high=100)
-    negative_outer: float = setting(1.5, "background samples lie at most this far, in target sizes", low=0, high=100)
-    misscale_inner: float = setting(0.2, "a wrong scale is off by at least this much, in log-scale", low=0, high=2)
-    misscale_outer: float = setting(0.5, "a wrong scale is off by at most this much, in log-scale", low=0, high=2)
+    every: int = setting(1, "learn in every n-th frame", low=1, high=1000)
+    size: int = setting(100, "buffer size: samples kept per class", low=1, high=100_000)
+    growth: float = setting(1.6, "q: sampling weight of a frame relative to the one before it", low=1, high=100)
+    first: int = setting(7, "samples of each class taken in the first frame, whose box is certain", low=1, high=10_000)
+    positives: int = setting(7, "positive (foreground) samples taken in every later frame", low=1, high=10_000)
+    negatives: int = setting(7, "negative (background) samples taken in every later frame", low=1, high=10_000)
 
-    @property
-    def reach(self) -> float:
-        """How far the centre of any sample may lie from the target's, in target sizes."""
-        return max(self.negative_inner, self.negative_outer)
-
-    def in_frame(self, frame: int) -> Self:
-        """Return the settings by which a frame is sampled: the first, number 0, gives more samples than others."""
-        return self if frame > 0 else dataclasses.replace(self, positives=self.first, negatives=self.first)
+    def counts(self, frame: int) -> tuple[int, int]:
+        """Return how many positive and negative samples a frame gives; the first is number 0."""
+        return (self.positives, self.negatives) if frame > 0 else (self.first, self.first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricConfig(_Section):
-    """How the metric is learned."""
+    """How the metric is learned from triplets."""
 
     learning: str = setting(
         "guarded",
-        "whether the metric is learned, and what keeps it positive",
+        "whether the metric is learned, and how it is kept positive definite",
         choices=("off", "guarded", "unprojected", "projected-round", "projected-step"),
     )
-    triplets: int = setting(500, "triplets per learning round", low=1, high=1_000_000)
-    anchors: str = setting("foreground", "which samples triplets are built around", choices=("foreground", "both"))
-    margin: float = setting(1.0, "by how much a stranger must be farther than a relative", low=0, high=1e6)
-    step_limit: float = setting(1.0, "C: the longest step one triplet may take", low=0, high=1e6)
-    every: int = setting(5, "frames from one round on triplets to the next (0: never)", low=0, high=1_000_000)
-    floor: float = setting(
-        0.02, "smallest eigenvalue the metric may have when it is guarded or projected", low=0, high=1
+    triplets: int = setting(200, "triplets per round of learning", low=1, high=1_000_000)
+    margin: float = setting(
+        1.0, "margin by which a negative sample must be farther than a positive one", low=0, high=1e6
     )
+    step_limit: float = setting(1.0, "C: upper bound of the step length of one triplet", low=0, high=1e6)
+    every: int = setting(5, "learn from triplets in every n-th frame (0: never)", low=0, high=1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingConfig(_Section):
-    """How the metric is learned from the overlaps of boxes around the estimate."""
+    """How the metric is learned from the overlaps of boxes around the estimate (structured learning)."""
 
-    every: int = setting(0, "frames from one round on overlaps to the next (0: never)", low=0, high=1_000_000)
-    boxes: int = setting(60, "boxes sampled around the estimate", low=1, high=10_000)
-    reach: float = setting(1.0, "how far their centres lie at most, in target sizes", low=0, high=100)
-    scale_reach: float = setting(0.3, "how far their scales are off at most, in log-scale", low=0, high=2)
+    every: int = setting(0, "learn from overlaps in every n-th frame (0: never)", low=0, high=1_000_000)
     solver: str = setting(
         "quadratic",
-        "how step lengths are found: exactly, or by the paper's linear programme",
+        "solver of the step lengths: the exact dual, or the paper's linear programme",
         choices=("quadratic", "linear"),
     )
-    iterations: int = setting(20, "constraints added at most in a round", low=1, high=1000)
-    step_limit: float = setting(1.0, "C: the longest all steps of a round may be together", low=0, high=1e6)
+    step_limit: float = setting(1.0, "C: upper bound of the sum of the step lengths of a round", low=0, high=1e6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchConfig(_Section):
-    """How a target that is not seen is looked for."""
+    """How a lost target is searched for."""
 
-    candidates: int = setting(0, "places looked at in a frame while the target is lost (0: none)", low=0, high=100_000)
-    kept: int = setting(20, "of them: the most familiar ones join the particles", low=1, high=10_000)
+    candidates: int = setting(
+        600, "candidate boxes compared per frame while the target is lost (0: no search)", low=0, high=100_000
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionConfig(_Section):
-    """How the target is found by regression over every place around it."""
+    """How a correlation filter, trained by ridge regression over all shifts, finds the target."""
 
-    use: str = setting("no", "whether the target is found by regression or by particles alone", choices=("no", "yes"))
-    cells: int = setting(48, "cells along the side of the map", low=8, high=256)
-    cell: int = setting(4, "pixels along the side of a cell, as the target is looked at", low=2, high=32)
-    reach: float = setting(4.8, "side of the map, in target sizes", low=1.5, high=20)
-    scales: int = setting(5, "sizes at which the target is sought; an odd number", low=1, high=33)
+    enabled: bool = setting(True, "find the target by the correlation filter instead of the particles alone")
+    cells: int = setting(48, "cells along the side of the search window", low=8, high=256)
+    reach: float = setting(4.8, "side of the search window, in target sizes", low=1.5, high=20)
+    scales: int = setting(5, "number of target sizes compared in a frame; odd", low=1, high=33)
     scale_step: float = setting(1.01, "ratio of one size to the next", low=1.0001, high=1.5)
-    sharpness: float = setting(0.0625, "spread of the answer wanted at the target, in target sizes", low=0.01, high=1)
-    inertia: float = setting(60.0, "how dear it is to change the filter", low=0, high=1e6)
-    rounds: int = setting(2, "rounds of the alternating method per frame", low=1, high=100)
+    temporal_regularisation: float = setting(
+        60.0, "weight of the penalty on changing the filter from one frame to the next", low=0, high=1e6
+    )
 
     def __post_init__(self) -> None:
         _Section.__post_init__(self)
@@ -211,8 +203,19 @@ class RegressionConfig(_Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfidenceConfig(_Section):
+    """How the errors of an estimate become a probability."""
+
+    weights: str = setting(
+        "regression",
+        "weights of the errors: those fitted with the regression's response, or for particles alone",
+        choices=("regression", "particles"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerConfig:
-    """All settings of a tracker, one section per step a frame takes.
+    """All settings of a tracker, one section per step of tracking a frame.
 
     >>> TrackerConfig().replace({"motion.particles": 400}).motion.particles
     400
@@ -226,13 +229,16 @@ class TrackerConfig:
     ranking: RankingConfig = field(default_factory=RankingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     regression: RegressionConfig = field(default_factory=RegressionConfig)
+    confidence: ConfidenceConfig = field(default_factory=ConfidenceConfig)
 
     def __post_init__(self) -> None:
         kind, learning = self.representation.kind, self.metric.learning
         if kind != "metric-weighted" and learning != "off":
             raise ValueError(
-                f"representation.kind {kind!r} knows no metric and needs metric.learning to be 'off', got {learning!r}"
+                f"representation.kind {kind!r} uses no metric and needs metric.learning to be 'off', got {learning!r}"
             )
+        if self.confidence.weights == "regression" and not self.regression.enabled:
+            raise ValueError("confidence.weights must be 'particles' where regression.enabled is false")
 
     def settings(self) -> Iterator[tuple[str, dataclasses.Field[Any], Any]]:
         """Yield dotted name, field and value of every setting."""
@@ -269,36 +275,16 @@ class TrackerConfig:
 
 def _parse(name: str, each: dataclasses.Field[Any], value: Any) -> Any:
     """Turn the text of a command line into the type the setting has."""
-    if not isinstance(value, str) or isinstance(each.default, str):
+    kind = kind_of(each)
+    if not isinstance(value, str) or kind == "choice":
         return value
-    wanted = int if isinstance(each.default, int) else float
     try:
-        return wanted(value)
-    except ValueError:
-        kind = "a whole number" if wanted is int else "a number"
-        raise ValueError(f"setting {name} must be {kind}, got {value!r}") from None
+        return SWITCHES[value.lower()] if kind == "switch" else (int if kind == "whole" else float)(value)
+    except (KeyError, ValueError):
+        raise ValueError(f"setting {name} must be {NOUNS[kind]}, got {value!r}") from None
 
 
-PAPER = TrackerConfig()
-
-PAPER_STRUCTURED = PAPER.replace({"metric.every": 0, "ranking.every": 1})
-
-PAPER_MIXED = PAPER.replace({"metric.every": 1, "ranking.every": 5})
-
-DEFAULT = PAPER.replace(
-    {
-        "regression.use": "yes",
-        "motion.particles": 50,
-        "memory.size": 100,
-        "memory.first": 7,
-        "memory.positives": 7,
-        "memory.negatives": 7,
-        "memory.learn_when": "tracking",
-        "metric.triplets": 200,
-        "representation.loyalty": 1.0,
-        "search.candidates": 600,
-    }
-)
+DEFAULT = TrackerConfig()
 
 FAST = DEFAULT.replace(
     {
@@ -315,6 +301,26 @@ FAST = DEFAULT.replace(
         "metric.learning": "off",
     }
 )
+
+PAPER = DEFAULT.replace(
+    {
+        "regression.enabled": False,
+        "confidence.weights": "particles",
+        "motion.particles": 200,
+        "memory.size": 300,
+        "memory.first": 50,
+        "memory.positives": 2,
+        "memory.negatives": 2,
+        "memory.learn_when": "always",
+        "metric.triplets": 500,
+        "representation.loyalty": 0.0,
+        "search.candidates": 0,
+    }
+)
+
+PAPER_STRUCTURED = PAPER.replace({"metric.every": 0, "ranking.every": 1})
+
+PAPER_MIXED = PAPER.replace({"metric.every": 1, "ranking.every": 5})
 
 PRESETS: dict[str, TrackerConfig] = {
     "default": DEFAULT,

@@ -19,6 +19,7 @@ from metrack.experiments.particles import VALUES, growth
 from metrack.experiments.printed import read_printed
 from metrack.experiments.registry import EXPERIMENTS, look_up
 from metrack.experiments.reproduce import reproduce
+from metrack.metric.projection import FLOOR
 
 IDS = """confidence-map buffer-size particles linear-representation sampling metric-configuration batch initialisation
 trade-off state-of-the-art structured identification occlusion""".split()
@@ -384,7 +385,7 @@ def test_the_metric_brings_relatives_together(seed):
     settings = preset("paper").metric
     metric = identity.learn_metric(rng, templates, settings)
     np.testing.assert_allclose(metric, metric.T, atol=1e-6)
-    assert np.linalg.eigvalsh(metric).min() > 0.9 * settings.floor
+    assert np.linalg.eigvalsh(metric).min() > 0.9 * FLOOR
     assert metric[5, 5] < 0.5
     assert metric[0, 0] > 1
 

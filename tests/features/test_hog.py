@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from metrack.box import Box
 from metrack.config import FeatureConfig
+from metrack.features import extractor as extracting
 from metrack.features import hog
 from metrack.features.extractor import Extractor
 from metrack.features.window import LARGEST_SIDE, Window, cut_window
@@ -216,7 +217,7 @@ class TestLight:
         grey, box = textured(seed), [(10.0, 10.0, 40.0, 40.0)]
         shadow = grey.copy()
         shadow[:, 31:] *= 0.3
-        before, after = (in_cells(describe(image, box, "halves"))[0] for image in (grey, shadow))
+        before, after = (in_cells(describe(image, box, "quadrants"))[0] for image in (grey, shadow))
         assert_allclose(after[1], before[1], rtol=0, atol=1e-5)
         assert np.abs(after[0] - before[0]).max() > 0.01
 
@@ -268,7 +269,7 @@ class TestPlaces:
     def test_rows_do_not_depend_on_each_other_and_inputs_are_untouched(self, seed):
         grey = textured(seed)
         boxes = np.array([[3.3, 4.4, 30, 30], [20, 11, 25.5, 40.0]])
-        window, grid = Window(grey.copy(), 0.0, 0.0, 1.0), hog.cell_grid("halves")
+        window, grid = Window(grey.copy(), 0.0, 0.0, 1.0), hog.cell_grid("corners")
         integral = hog.integral_histogram(window.grey)
         kept = integral.copy()
         together = hog.describe(window, integral, boxes, grid, 1.0)
@@ -303,7 +304,6 @@ class TestCells:
     @pytest.mark.parametrize("divisions", DIVISIONS)
     def test_405_numbers(self, divisions, seed):
         assert hog.cell_grid(divisions).dimension == 405
-        assert Extractor(FeatureConfig(kind="hog", divisions=divisions)).dimension == 405
         descriptors = describe(textured(seed), [(5, 5, 30, 30)] * 3, divisions)
         assert descriptors.shape == (3, 405)
         assert descriptors.dtype == np.float32
@@ -348,8 +348,9 @@ class TestCells:
 def test_the_extractor_gives_what_the_steps_give(seed):
     frame = np.random.default_rng(seed).integers(0, 256, size=(60, 70, 3), dtype=np.uint8)
     region, boxes = Box(5, 6, 50, 40), np.array([[10.0, 12, 20, 18], [22.5, 14.5, 20, 18]])
-    extractor = Extractor(FeatureConfig(kind="hog", divisions="corners", energy=0.9))
+    extractor = Extractor(FeatureConfig(kind="hog"))
     window = cut_window(frame, region, 1.3)
-    grid, integral = hog.cell_grid("corners"), hog.integral_histogram(window.grey)
-    expected = hog.describe(window, integral, boxes, grid, 0.9)
+    grid, integral = hog.cell_grid("quadrants"), hog.integral_histogram(window.grey)
+    expected = hog.describe(window, integral, boxes, grid, extracting.ENERGY)
+    assert extractor.dimension == 405
     assert_array_equal(extractor.look(frame, region, 1.3).describe(boxes), expected)

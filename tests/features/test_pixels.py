@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from metrack.box import Box
 from metrack.config import FeatureConfig
 from metrack.features import pixels
-from metrack.features.extractor import Extractor
+from metrack.features.extractor import ENERGY, Extractor
 from metrack.features.window import Window, cut_window
 from reference import window as reference
 
@@ -85,7 +85,7 @@ def test_rows_do_not_depend_on_each_other_and_inputs_are_untouched(seed):
 def test_the_extractor_gives_what_the_steps_give(seed):
     frame = np.random.default_rng(seed).integers(0, 256, size=(60, 70, 3), dtype=np.uint8)
     region, boxes = Box(5, 6, 50, 40), np.array([[10.0, 12, 20, 18], [22.5, 14.5, 20, 18]])
-    extractor = Extractor(FeatureConfig(kind="pixels", patch_side=7, energy=0.9))
-    expected = pixels.describe(cut_window(frame, region, 1.3), boxes, 7, 0.9)
+    extractor = Extractor(FeatureConfig(kind="pixels"))
+    expected = pixels.describe(cut_window(frame, region, 1.3), boxes, pixels.SIDE, ENERGY)
     assert_array_equal(extractor.look(frame, region, 1.3).describe(boxes), expected)
-    assert extractor.dimension == 49
+    assert extractor.dimension == 400

@@ -1,10 +1,10 @@
-"""Slow, obvious twins of what finds the target by regression."""
+"""Slow, obvious twins of the parts of the correlation filter."""
 
 import numpy as np
 
 
-def block_sums(grey, directions=18):
-    """What each pixel gives to each direction: (h, w, directions), pixel by pixel."""
+def directions_of_pixels(grey, directions=18):
+    """What each pixel contributes to each direction: (h, w, directions), pixel by pixel."""
     grey = np.asarray(grey, float)
     height, width = grey.shape
     padded = np.pad(grey, 1, mode="edge")
@@ -33,8 +33,8 @@ def cell_sum(given, left, top, size, block):
     return total
 
 
-def gradient_channels(sums, i, j, most, noise):
-    """The 31 channels of one cell of a map, whose sums have a ring around them."""
+def gradient_planes(sums, i, j, most, noise):
+    """The 31 planes of one cell of a map, whose sums have a ring around them."""
     p, q = i + 1, j + 1
     unsigned = sums[..., :9] + sums[..., 9:18]
     energy = np.square(unsigned).sum(axis=2)
@@ -55,17 +55,17 @@ def shift_matrix(maps):
     return np.array([np.roll(maps, (-dy, -dx), axis=(1, 2)).ravel() for dy in range(count) for dx in range(count)])
 
 
-def ridge(maps, label, before, inertia):
+def ridge(maps, label, before, regularisation):
     """The filter (channels, n, n) nearest to the label over every shift, and to the one before."""
     shifts = shift_matrix(maps)
-    left = shifts.T @ shifts + inertia * np.eye(shifts.shape[1])
-    return np.linalg.solve(left, shifts.T @ label.ravel() + inertia * before.ravel()).reshape(maps.shape)
+    left = shifts.T @ shifts + regularisation * np.eye(shifts.shape[1])
+    return np.linalg.solve(left, shifts.T @ label.ravel() + regularisation * before.ravel()).reshape(maps.shape)
 
 
-def answer_at(answer, y, x):
-    """The trigonometric polynomial through an answer (n, n), at a place between its cells."""
-    count = len(answer)
-    spectrum = np.fft.fft2(answer)
+def response_at(response, y, x):
+    """The trigonometric polynomial through a response (n, n), at a place between its cells."""
+    count = len(response)
+    spectrum = np.fft.fft2(response)
     frequency = np.fft.fftfreq(count, 1 / count)
     if count % 2 == 0:  # the highest frequency stands for both of its signs
         wave_y, wave_x = (np.exp(2j * np.pi * frequency * place / count) for place in (y, x))

@@ -72,3 +72,9 @@ def omp_code(templates, candidate, atoms, least_new=1e-3, least_seen=1e-6):
 def without(vector, rows):
     """What of a vector lies outside the span of some rows."""
     return vector - np.linalg.lstsq(rows.T, vector, rcond=None)[0] @ rows if len(rows) else vector
+
+
+def trivial_part(templates, candidates, codes, sparsity):
+    """What trivial templates take up ``(N, D)`` of candidates with these codes: nothing but outlying pixels."""
+    residual = candidates - codes @ templates
+    return residual - np.clip(residual, -sparsity, sparsity)

@@ -25,12 +25,10 @@ def painted(box, inside=RED, outside=GREEN):
     return frame
 
 
-def says(odds, colour):
-    column = np.full(32**3, np.nan, np.float32)
-    odds.fill(column)
-    assert np.isfinite(column).all()
+def odds_of(odds, colour):
+    assert np.isfinite(odds.table).all()
     red, green, blue = (value >> 3 for value in colour)
-    return float(column[(red * 32 + green) * 32 + blue])
+    return float(odds.table[(red * 32 + green) * 32 + blue, 0])
 
 
 @settings(max_examples=10, deadline=None)
@@ -49,16 +47,16 @@ def test_shares_are_those_of_the_slow_twin(seed, x, y, w, h):
 def test_colours_of_the_target_speak_for_it_and_those_around_against_it():
     odds, box = ColourOdds(), Box(60, 40, 30, 40)
     odds.learn(painted(box), box)
-    assert says(odds, RED) > 0.99
-    assert says(odds, GREEN) < -0.99
-    assert says(odds, BLUE) == 0  # never seen
-    assert says(ColourOdds(), RED) == 0  # nothing learned
+    assert odds_of(odds, RED) > 0.99
+    assert odds_of(odds, GREEN) < -0.99
+    assert odds_of(odds, BLUE) == 0  # never seen
+    assert odds_of(ColourOdds(), RED) == 0  # nothing learned
 
 
 def test_a_colour_of_both_says_nothing():
     odds, box = ColourOdds(), Box(60, 40, 30, 40)
     odds.learn(painted(box, RED, RED), box)
-    assert abs(says(odds, RED)) < 1e-6
+    assert abs(odds_of(odds, RED)) < 1e-6
 
 
 def test_what_is_known_follows_slowly():
@@ -69,8 +67,8 @@ def test_what_is_known_follows_slowly():
     for _ in range(17):
         odds.learn(painted(box, BLUE), box)
         shares.append(float(odds.shares[0, red]))
-    assert says(odds, BLUE) > 0.99  # what the surroundings do not have is believed
-    assert says(odds, RED) > 0.99  # and nothing forgotten that they do not have either
+    assert odds_of(odds, BLUE) > 0.99  # what the surroundings do not have is believed
+    assert odds_of(odds, RED) > 0.99  # and nothing forgotten that they do not have either
     assert shares[0] == pytest.approx(1 - colour_odds.RATE, rel=1e-4)
     assert shares[15] > 0.5 > shares[16]  # it takes 17 frames to be most of the target
 
@@ -96,16 +94,15 @@ def test_a_target_that_turns_upside_down_keeps_its_place(seed):
 
 
 def test_colours_have_a_say_in_the_place_and_none_in_the_size(seed):
-    """However loud they are, the size found is that of the target's shape; and it is found by them, as above."""
+    """However strong they are, the size found is that of the target's shape; and it is found by them, as above."""
     rng, box = np.random.default_rng(seed), Box(60, 40, 30, 30)
     patch = noisy(rng, (20, 160, 90), 30, 30)
     frame = of_two_greens(rng, patch, 60, 40)
     regressor = Regressor.start(RegressionConfig(), frame, box)
     larger = of_two_greens(rng, np.array(Image.fromarray(patch).resize((31, 31))), 60, 40)
-    found = []
-    for loud in (0.0, 1.0, 5.0):
-        regressor.odds.fill(regressor._by_colour[:, -1])
-        regressor._by_colour[:, -1] *= loud
+    found, table = [], regressor.odds.table.copy()
+    for factor in (0.0, 1.0, 5.0):
+        regressor.odds.table[:] = factor * table
         found.append(regressor.find(larger, box))
     assert len({round(each.box.w, 6) for each in found}) == 1
     assert found[2].response > found[1].response > found[0].response

@@ -1,4 +1,4 @@
-"""Finding the target by regression: the maps, the filter, the top of its answer, and all of them together."""
+"""Finding the target with the correlation filter: feature maps, filter, peak of the response, and all together."""
 
 import dataclasses
 import math
@@ -12,14 +12,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from metrack import Tracker
 from metrack.box import Box
 from metrack.config import RegressionConfig
-from metrack.regression import cells, ridge
+from metrack.features.window import Window
+from metrack.regression import cells, hog_cells, ridge
+from metrack.regression.channels import CHANNELS, Seen
 from metrack.regression.colour_names import TYPICAL, is_coloured, name_table
 from metrack.regression.peak import Peak, climb_from, find_peak
 from metrack.regression.regressor import Regressor, label, own_cells
 from metrack.synth import builtin_clip
 from reference import regression as reference
 
-NO_NAMES = np.empty((1, 0), np.float32)
+CHANNEL = {channel.name: channel for channel in CHANNELS}
 
 
 def textured(seed, side=48):
@@ -28,23 +30,30 @@ def textured(seed, side=48):
     return (coarse + rng.uniform(0, 100, (side, side))).astype(np.float32)
 
 
-def integral_of(grey, frame=None, names=NO_NAMES):
+def integral_of(grey, name="gradients", frame=None):
+    """The integral image of one channel."""
     height, width = grey.shape
-    integral = np.empty((height // 2 + 1, width // 2 + 1, 19 + names.shape[1]), np.float32)
-    frame = np.zeros((height, width, 3), np.uint8) if frame is None else frame
-    cells.sum_blocks(grey, frame, 0.0, 0.0, 1.0, names, integral)
+    integral = np.empty((height // 2 + 1, width // 2 + 1, CHANNEL[name].sums), np.float32)
+    CHANNEL[name].fill(Seen(Window(grey, 0.0, 0.0, 1.0), frame, None), integral[1:, 1:])
+    cells.integrate(integral)
     return integral
+
+
+def planes_of(name, sums, area, taper):
+    planes = np.empty((CHANNEL[name].planes, *taper.shape), np.float32)
+    CHANNEL[name].finish(sums, area, taper, planes)
+    return planes
 
 
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 99), st.floats(2, 10), st.floats(2, 10), st.floats(2.5, 5))
-def test_cells_of_any_size_hold_what_their_pixels_give(seed, left, top, size):
+def test_cells_of_any_size_sum_what_their_pixels_contribute(seed, left, top, size):
     grey = textured(seed)
-    given_ = np.dstack([reference.block_sums(grey), grey])
-    sums = cells.sum_cells(integral_of(grey), left, top, size, 6)
-    for i, j in [(0, 0), (3, 5), (7, 7)]:
-        expected = reference.cell_sum(given_, left + (j - 1) * size, top + (i - 1) * size, size, cells.BLOCK)
-        assert_allclose(sums[i, j], expected, atol=2e-3 * (1 + np.abs(expected).max()))
+    for name, pixels in (("gradients", reference.directions_of_pixels(grey)), ("light", grey[:, :, None])):
+        sums = cells.sum_cells(integral_of(grey, name), left, top, size, 6)
+        for i, j in [(0, 0), (3, 5), (7, 7)]:
+            expected = reference.cell_sum(pixels, left + (j - 1) * size, top + (i - 1) * size, size, cells.BLOCK)
+            assert_allclose(sums[i, j], expected, atol=2e-3 * (1 + np.abs(expected).max()))
 
 
 def test_cells_outside_the_window_are_empty():
@@ -53,24 +62,28 @@ def test_cells_outside_the_window_are_empty():
     assert np.isfinite(sums).all()
 
 
-def test_a_map_is_normalised_by_its_neighbourhood(seed):
+def test_gradients_are_normalised_by_their_neighbourhood(seed):
     sums = cells.sum_cells(integral_of(textured(seed)), 8.0, 8.0, 4.0, 6)
-    out = np.empty((32, 6, 6), np.float32)
-    taper = np.full((6, 6), 0.5, np.float32)
-    cells.normalise(sums, 16.0, taper, out)
+    out = planes_of("gradients", sums, 16.0, np.full((6, 6), 0.5, np.float32))
     for i, j in [(0, 0), (2, 4), (5, 5)]:
-        expected = reference.gradient_channels(sums.astype(float), i, j, cells.MOST, cells.NOISE)
-        assert_allclose(out[:31, i, j], 0.5 * expected, atol=1e-5)
-        assert out[31, i, j] == pytest.approx(0.5 * (sums[i + 1, j + 1, 18] / 16 / 255 - 0.5), abs=1e-6)
+        expected = reference.gradient_planes(sums.astype(float), i, j, hog_cells.MOST, hog_cells.NOISE)
+        assert_allclose(out[:, i, j], 0.5 * expected, atol=1e-5)
+
+
+def test_light_is_the_mean_grey_value_around_a_medium_one(seed):
+    sums = cells.sum_cells(integral_of(textured(seed), "light"), 8.0, 8.0, 4.0, 6)
+    out = planes_of("light", sums, 16.0, np.full((6, 6), 0.5, np.float32))
+    assert_allclose(out[0], 0.5 * (sums[1:-1, 1:-1, 0] / 16 / 255 - 0.5), atol=1e-6)
 
 
 def test_half_the_light_gives_the_same_gradients(seed):
     grey = textured(seed)
-    bright, dim = (np.empty((32, 6, 6), np.float32) for _ in range(2))
-    for light, out in ((1.0, bright), (0.5, dim)):
-        sums = cells.sum_cells(integral_of((grey * light).astype(np.float32)), 8.0, 8.0, 4.0, 6)
-        cells.normalise(sums, 16.0, np.ones((6, 6), np.float32), out)
-    assert_allclose(dim[:31], bright[:31], atol=2e-3)
+    taper = np.ones((6, 6), np.float32)
+    bright, dim = (
+        planes_of("gradients", cells.sum_cells(integral_of(each), 8.0, 8.0, 4.0, 6), 16.0, taper)
+        for each in (grey, grey / 2)
+    )
+    assert_allclose(dim, bright, atol=2e-3)
 
 
 def test_colours_are_called_by_their_names():
@@ -84,9 +97,9 @@ def test_colours_are_called_by_their_names():
 def test_a_block_has_the_name_of_its_colour():
     frame = np.zeros((48, 48, 3), np.uint8)
     frame[:, 24:] = TYPICAL["red"]
-    sums = cells.sum_cells(integral_of(textured(0), frame, name_table()), 8.0, 8.0, 4.0, 6)
+    sums = cells.sum_cells(integral_of(textured(0), "colour names", frame), 8.0, 8.0, 4.0, 6)
     names = list(TYPICAL)
-    shares = sums[1:-1, 1:-1, 19:] / 16
+    shares = planes_of("colour names", sums, 16.0, np.ones((6, 6), np.float32)).transpose(1, 2, 0)
     assert (np.argmax(shares[:, :3], axis=2) == names.index("black")).all()
     assert (np.argmax(shares[:, 5:], axis=2) == names.index("red")).all()
 
@@ -105,21 +118,23 @@ def maps_and_label(seed, channels=3, count=8):
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 99), st.floats(0.01, 10))
-def test_one_round_is_the_ridge_regression_of_every_shift(seed, inertia):
+def test_one_round_is_the_ridge_regression_of_every_shift(seed, regularisation):
     maps, wanted = maps_and_label(seed)
     before = np.random.default_rng(seed + 1).standard_normal(maps.shape).astype(np.float32)
     spectra = [ridge.to_spectrum(each) for each in (maps, wanted, before)]
     found = np.empty_like(spectra[0])
-    ridge.solve(spectra[0], spectra[1], spectra[2], inertia, np.zeros_like(found), 0.0, found)
-    slow = reference.ridge(maps.astype(float), wanted, before, inertia)
+    ridge.solve(spectra[0], spectra[1], spectra[2], regularisation, np.zeros_like(found), 0.0, found)
+    slow = reference.ridge(maps.astype(float), wanted, before, regularisation)
     assert_allclose(np.fft.irfft2(found, s=maps.shape[1:]), slow, atol=1e-3)
 
 
-def test_the_answer_is_the_sum_over_channels_at_every_shift(seed):
+def test_the_response_is_the_sum_over_the_chosen_planes_at_every_shift(seed):
     maps, _ = maps_and_label(seed)
     filter_ = np.random.default_rng(seed + 1).standard_normal(maps.shape).astype(np.float32)
-    answer = np.fft.irfft2(ridge.respond(ridge.to_spectrum(filter_), ridge.to_spectrum(maps)), s=maps.shape[1:])
-    assert_allclose(answer.ravel(), reference.shift_matrix(maps) @ filter_.ravel(), atol=1e-4)
+    for chosen in ([True, True, True], [True, False, True]):
+        spectrum = ridge.respond(ridge.to_spectrum(filter_), ridge.to_spectrum(maps), np.array(chosen))
+        expected = reference.shift_matrix(maps[chosen]) @ filter_[chosen].ravel()
+        assert_allclose(np.fft.irfft2(spectrum, s=maps.shape[1:]).ravel(), expected, atol=1e-4)
 
 
 def loss(maps, wanted, filter_):
@@ -139,7 +154,7 @@ def test_rounds_bring_the_filter_into_the_targets_cells(seed):
     assert loss(maps, wanted, filter_ * own) < loss(maps, wanted, np.zeros_like(maps))
 
 
-def test_an_infinitely_inert_filter_stays_as_it_is(seed):
+def test_strong_regularisation_keeps_the_filter_as_it_is(seed):
     maps, wanted = maps_and_label(seed)
     spectra = ridge.to_spectrum(maps), ridge.to_spectrum(wanted)
     own = own_cells(8, 3.0, 3.0)
@@ -150,7 +165,7 @@ def test_an_infinitely_inert_filter_stays_as_it_is(seed):
 
 @settings(max_examples=15, deadline=None)
 @given(st.floats(-3, 3), st.floats(-3, 3), st.sampled_from([15, 16]))
-def test_the_top_is_found_between_cells(down, right, count):
+def test_the_peak_is_found_between_cells(down, right, count):
     frequency = np.fft.fftfreq(count)
     wave = np.exp(-2j * np.pi * (frequency[:, None] * down + np.fft.rfftfreq(count) * right))
     spectrum = (ridge.to_spectrum(label(count, 1.5)) * wave).astype(np.complex64)
@@ -159,14 +174,14 @@ def test_the_top_is_found_between_cells(down, right, count):
     assert peak.height == pytest.approx(1.0, abs=2e-3)
 
 
-def test_no_cell_is_higher_than_the_top(seed):
-    answer = np.random.default_rng(seed).standard_normal((13, 13)).astype(np.float32)  # odd: see peak.py
-    peak = find_peak(ridge.to_spectrum(answer))
-    assert peak.height >= answer.max() - 1e-5
-    assert peak.height == pytest.approx(reference.answer_at(answer, peak.down, peak.right), abs=1e-4)
+def test_no_cell_is_higher_than_the_peak(seed):
+    response = np.random.default_rng(seed).standard_normal((13, 13)).astype(np.float32)  # odd: see peak.py
+    peak = find_peak(ridge.to_spectrum(response))
+    assert peak.height >= response.max() - 1e-5
+    assert peak.height == pytest.approx(reference.response_at(response, peak.down, peak.right), abs=1e-4)
 
 
-def test_from_a_place_the_nearest_top_is_found_and_not_the_highest():
+def test_climbing_finds_the_nearest_peak_and_not_the_highest():
     low, high = np.zeros((16, 16)), np.zeros((16, 16))
     low[2, 3], high[9, 12] = 1.0, 2.0
     bell = np.fft.rfft2(label(16, 1.5))
@@ -176,7 +191,7 @@ def test_from_a_place_the_nearest_top_is_found_and_not_the_highest():
     assert climb_from(spectrum, Peak(0.0, -7.3, -4.2)) == pytest.approx((2.0, -7.0, -4.0), abs=2e-2)
 
 
-def test_a_flat_answer_has_its_top_in_the_middle():
+def test_a_flat_response_has_its_peak_in_the_middle():
     peak = find_peak(ridge.to_spectrum(np.zeros((10, 10), np.float32)))
     assert (peak.down, peak.right) == (0.0, 0.0)
 
@@ -208,7 +223,7 @@ def test_a_target_that_grows_is_followed(seed):
     assert box.iou(clip.truth[-1].box) > 0.7
 
 
-def test_where_the_target_is_gone_the_answer_is_low(scene):
+def test_where_the_target_is_gone_the_response_is_low(scene):
     box = Box(140.0, 100.0, 40.0, 36.0)
     regressor = Regressor.start(RegressionConfig(), scene, box)
     other = scene[::-1, ::-1].copy()
@@ -234,12 +249,12 @@ def test_targets_at_the_border_tiny_or_as_large_as_the_frame(scene, box):
     assert np.isfinite(regressor.find(scene, box).box.to_xywh()).all()
 
 
-def test_learning_without_a_new_look_is_learning_from_one(scene):
-    """A window that has been looked at serves the learning too, unless the target went too far."""
+def test_the_window_of_the_search_also_serves_the_learning(scene):
+    """Unless the target moved too far."""
     box, near = Box(140.0, 100.0, 40.0, 36.0), Box(142.0, 101.0, 40.0, 36.0)
     once, anew = (Regressor.start(RegressionConfig(), scene, box) for _ in range(2))
     once.find(scene, box)
-    anew._view = None
+    anew._window = None
     for regressor in (once, anew):
         regressor.learn(scene, near)
     gap = np.linalg.norm(once.filter - anew.filter) / np.linalg.norm(anew.filter)

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Lasso
 
 from metrack.representation import working_set
-from metrack.representation.l1 import code, residual_energy, trivial_part
+from metrack.representation.l1 import code, residual_energy
+from metrack.representation.line_search import lowest_point
 from metrack.threads import one_blas_thread
 from reference import sparse as reference
 
@@ -139,7 +140,7 @@ class TestAgainstOthers:
         theta = residual_energy(*problem.arrays, sparsity, trivial)
         for i, y in enumerate(problem.candidates):
             x, e = reference.l1_code(T, y, sparsity, trivial)
-            part = trivial_part(T, y, codes[i], sparsity) if trivial else e
+            part = reference.trivial_part(T, y, codes[i], sparsity) if trivial else e
             actual, best = (reference.l1_objective(T, y, *c, sparsity) for c in ((codes[i], part), (x, e)))
             assert_allclose(actual, best, rtol=0, atol=1e-5)  # measured: 2e-7
             if not trivial:
@@ -164,7 +165,7 @@ class TestAgainstOthers:
         expected = self.lasso(stacked, problem.candidates, sparsity)
         codes = code(*problem.doubles, sparsity, True, **FINE)
         assert_allclose(codes, expected[:, :n], rtol=0, atol=EXACT)
-        part = trivial_part(*problem.doubles, codes, sparsity)
+        part = reference.trivial_part(*problem.doubles, codes, sparsity)
         assert_allclose(part, expected[:, n:], rtol=0, atol=EXACT)
         rest = problem.candidates - expected[:, :n] @ problem.templates
         theta = residual_energy(*problem.doubles, sparsity, True, **FINE)
@@ -188,7 +189,7 @@ class TestByHand:
         assert_allclose(residual_energy(self.TEMPLATE, self.CANDIDATE, 1.0, trivial), [25.25], atol=2e-2)
 
     def test_trivial_part(self):
-        part = trivial_part(self.TEMPLATE, self.CANDIDATE, np.array([[1.25]], np.float32), 1.0)
+        part = reference.trivial_part(self.TEMPLATE, self.CANDIDATE, np.array([[1.25]], np.float32), 1.0)
         assert_allclose(part, [[0.0, 4.0]], atol=1e-6)
 
     def test_a_pixel_pulls_no_harder_than_the_sparsity(self):
@@ -208,7 +209,7 @@ class TestOcclusion:
     def test_trivial_templates_take_up_the_occluder_and_leave_the_code_alone(self, seed):
         T, y, hidden = self.occluded(seed)
         codes = code(T, y[None], 0.02, True)
-        part = trivial_part(T, y[None], codes, 0.02)[0]
+        part = reference.trivial_part(T, y[None], codes, 0.02)[0]
         assert_array_equal(np.abs(part) > 0.1, hidden)
         assert codes[0, 3] > 0.9
         assert np.abs(np.delete(codes[0], 3)).sum() < 0.05
@@ -275,7 +276,7 @@ class TestProperties:
         worth = []
         for rounds in (0, 1, 2, 4, 8, 16, 32):
             codes = code(T, Y, 0.02, trivial, most_rounds=rounds)
-            parts = trivial_part(T, Y, codes, 0.02) if trivial else 0 * Y
+            parts = reference.trivial_part(T, Y, codes, 0.02) if trivial else 0 * Y
             worth.append([reference.l1_objective(T, *each, 0.02) for each in zip(Y, codes, parts, strict=True)])
             if not rounds:
                 assert_array_equal(codes, 0)
@@ -388,7 +389,7 @@ class TestSteps:
         def rise(stride):
             return price - way @ np.clip(residual - stride * way, -limit, limit)
 
-        stride = working_set._lowest_point(residual, way, limit, price, length)
+        stride = lowest_point(residual, way, limit, price, length)
         assert 0 < stride <= length
         if stride < length:
             assert abs(rise(stride)) <= 1e-5 * abs(rise(0.0))

@@ -2,8 +2,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from metrack.config import MemoryConfig, MetricConfig, RankingConfig, RepresentationConfig, TrackerConfig
+from metrack.config import (
+    PAPER,
+    MemoryConfig,
+    MetricConfig,
+    MotionConfig,
+    RankingConfig,
+    RepresentationConfig,
+    TrackerConfig,
+)
+from metrack.metric.projection import FLOOR
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND
+from metrack.metric.structured import ITERATIONS
 from metrack.representation.metric_weighted import residual_energy, score
 from metrack.representation.residuals import SAME
 from metrack.threads import one_blas_thread
@@ -14,19 +24,17 @@ from reference import structured as structured_reference
 LEARNING = ("off", "guarded", "unprojected", "projected-round", "projected-step")
 SAMPLING = ("time-weighted", "uniform", "with-replacement", "everything")
 DIMENSION, SIZE, PER_FRAME = 30, 20, 4
-FLOOR = 0.02
 
 BASE = {
+    "motion.particles": 200,
     "memory.size": SIZE,
     "memory.sampling": "time-weighted",
     "memory.growth": 1.6,
     "metric.learning": "guarded",
     "metric.triplets": 30,
-    "metric.anchors": "foreground",
     "metric.margin": 1.0,
     "metric.step_limit": 1.0,
     "metric.every": 1,
-    "metric.floor": FLOOR,
     "representation.ridge": 0.02,
 }
 
@@ -41,6 +49,7 @@ def appearance(dimension=DIMENSION, **changes):
     """Settings are given with __ for the dot."""
     values = BASE | {name.replace("__", "."): value for name, value in changes.items()}
     sections = {
+        "motion": MotionConfig,
         "memory": MemoryConfig,
         "metric": MetricConfig,
         "representation": RepresentationConfig,
@@ -134,7 +143,7 @@ class TestEnergies:
             return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
         for ridge in (0.02, 0.0):
-            appearance = Appearance(TrackerConfig().replace({"representation.ridge": ridge, "memory.size": 12}), 20)
+            appearance = Appearance(PAPER.replace({"representation.ridge": ridge, "memory.size": 12}), 20)
             for frame in range(6):
                 appearance.learn(rng, frame, Lesson(directions(4), directions(4)))
             candidates = directions(100)
@@ -212,13 +221,12 @@ class TestLearning:
         total = sum(theta.mean() for theta in (on_f, on_b, beside_f, beside_b))
         return ((on_b - on_f).mean() + (beside_f - beside_b).mean()) / total
 
-    @pytest.mark.parametrize("anchors", ["foreground", "both"])
     @pytest.mark.parametrize("learning", ["guarded", "projected-round", "projected-step"])
-    def test_the_metric_separates_the_classes_better(self, learning, anchors, seed):
+    def test_the_metric_separates_the_classes_better(self, learning, seed):
         gaps = {}
         for each in ("off", learning):
             rng = np.random.default_rng(seed)
-            model = appearance(metric__learning=each, metric__anchors=anchors, metric__step_limit=0.1)
+            model = appearance(metric__learning=each, metric__step_limit=0.1)
             for frame in range(40):
                 model.learn(rng, frame, Lesson(*two_clusters(rng, PER_FRAME)))
             gaps[each] = self.gap(model, np.random.default_rng(seed + 1000))
@@ -345,7 +353,7 @@ class TestRanking:
         model.learn(rng, 1, lesson)
         differences = (lesson.ranked - lesson.foreground[0]).astype(float)
         expected, _ = structured_reference.learn(
-            differences, lesson.overlaps, np.eye(DIMENSION), RankingConfig().step_limit, RankingConfig().iterations
+            differences, lesson.overlaps, np.eye(DIMENSION), RankingConfig().step_limit, ITERATIONS
         )
         assert_allclose(model.space.metric, expected, rtol=0, atol=2e-3)
 

@@ -13,7 +13,9 @@ import pytest
 import metrack
 from metrack import Box, Tracker, TrackerConfig
 from metrack.config import PAPER, PRESETS, preset
+from metrack.features.extractor import BASE_SIZE
 from metrack.files import write_state
+from metrack.memory.training_boxes import NEGATIVE_OUTER
 from metrack.synth import builtin_clip
 from metrack.tracking.appearance import TEMPLATES
 
@@ -256,15 +258,11 @@ EXTREME = {
     "no step": {"metric.step_limit": 0.0},
     "tiny scales": {"representation.gamma_f": 1e-9, "representation.gamma_b": 1e-9},
     "raw pixels": {"features.kind": "pixels"},
-    "both anchors": {"metric.anchors": "both"},
     "rarely learned": {"metric.every": 5},
     "ranked": {"metric.every": 0, "ranking.every": 1},
-    "both": {"ranking.every": 3, "ranking.solver": "linear", "ranking.boxes": 20},
-    "one box to rank": {"ranking.every": 1, "ranking.boxes": 1},
-    "boxes to rank all in one place": {"ranking.every": 1, "ranking.reach": 0.0, "ranking.scale_reach": 0.0},
+    "both": {"ranking.every": 3, "ranking.solver": "linear"},
     "ranked, no step": {"ranking.every": 1, "ranking.step_limit": 0.0},
     "ranked, long steps": {"ranking.every": 1, "ranking.step_limit": 1e6, "metric.learning": "unprojected"},
-    "nothing but wrong scales": {"memory.misscaled": 100},
 }
 
 
@@ -319,7 +317,7 @@ def test_long_unseen_the_cloud_stays_in_reach_and_the_target_at_its_size(clip):
     np.testing.assert_allclose(sizes.mean(), np.sqrt(clip.truth[20].box.area), rtol=0.25)
     assert hidden[-1].info.steps_taken == 0
     spread = hidden[-1].info.particles[: LIGHT.motion.explorers, :2].std(axis=0)
-    assert (spread < 8 * LIGHT.motion.shift_std * sizes.mean() / LIGHT.features.base_size).all()
+    assert (spread < 8 * LIGHT.motion.shift_std * sizes.mean() / BASE_SIZE).all()
 
 
 def test_the_info_counts_the_steps_of_its_own_frame(clip):
@@ -402,7 +400,7 @@ def test_a_target_that_jumps_is_still_learned_from_all_around_it(clip, monkeypat
     tracker._state.box = jumped = Box(tracker.box.x - 100, tracker.box.y + 60, tracker.box.w, tracker.box.h)
     tracker._learn(tracker._state, clip[11], view)
     assert len(regions) == 2
-    reach = tracker.config.memory.negative_outer
+    reach = NEGATIVE_OUTER
     assert jumped.grow(jumped.w * reach, jumped.h * reach).contains(regions[1])
     assert regions[1].contains(jumped)
 
@@ -485,7 +483,7 @@ def test_the_first_frame_gives_many_samples_and_later_ones_few(clip, seed):
 
 
 def test_a_lost_target_is_searched_for_in_the_whole_frame(clip, seed):
-    config = LIGHT.replace({"memory.learn_when": "tracking", "search.candidates": 200, "search.kept": 10})
+    config = LIGHT.replace({"memory.learn_when": "tracking", "search.candidates": 200})
     tracker = started(clip, config, seed)
     follow(tracker, clip, 20)
     noise = np.random.default_rng(seed).integers(0, 256, clip[0].shape, np.uint8)

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
 
-from metrack.config import PRESETS, TrackerConfig
+from metrack.config import PRESETS, TrackerConfig, possible_values
 
 if TYPE_CHECKING:
     from metrack.frames.formats import Record
@@ -161,17 +161,8 @@ def settings_table(config: TrackerConfig) -> Table:
     for column in ("setting", "value", "may be", "meaning"):
         table.add_column(column, overflow="fold")
     for name, each, value in config.settings():
-        low, high, choices = (each.metadata[key] for key in ("low", "high", "choices"))
-        table.add_row(name, f"{value}", ", ".join(choices) or _range(low, high), each.metadata["text"])
+        table.add_row(name, f"{value}", possible_values(each), each.metadata["text"])
     return table
-
-
-def _range(low: float | None, high: float | None) -> str:
-    if low is None and high is None:
-        return "any number"
-    if low is None or high is None:
-        return f"{high:g} or less" if low is None else f"{low:g} or more"
-    return f"{low:g} to {high:g}"
 
 
 def environment_table() -> Table:

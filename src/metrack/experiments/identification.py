@@ -26,7 +26,7 @@ from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import Cell, Experiment, Finding, Given
 from metrack.experiments.drawing import MOST
 from metrack.experiments.usual import failures
-from metrack.features.extractor import Extractor
+from metrack.features.extractor import BASE_SIZE, Extractor
 
 TEMPLATE_SHARE = 0.25  # of the frames of a sequence
 MOST_TEMPLATES = 50
@@ -95,7 +95,7 @@ def _describe(extractor: Extractor, frame: NDArray[np.uint8], box: Floats) -> Fl
         return None
     x, y, w, h = box.tolist()
     region = Box(x, y, w, h).grow(MARGIN * w, MARGIN * h)
-    row: Floats = extractor.look(frame, region, extractor.config.base_size / math.sqrt(w * h)).describe(box[None])[0]
+    row: Floats = extractor.look(frame, region, BASE_SIZE / math.sqrt(w * h)).describe(box[None])[0]
     return row
 
 

@@ -1,4 +1,4 @@
-"""Raw grey patches as descriptors, for comparing linear representations as the literature does."""
+"""Raw grey patches as descriptors, for comparing linear representations as in the literature."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from metrack.arrays import Floats
 from metrack.features.window import Window
 
+SIDE = 20  # pixels of a patch; its square is the dimension
 NOISE_LEVEL = 1.0  # grey levels: differences of this size count as no structure
 
 
 def describe(window: Window, boxes: Floats, side: int, energy: float) -> NDArray[np.float32]:
-    """Patches ``(N, side * side)`` of image boxes ``(N, 4)``, each of squared length ``energy``.
+    """Return patches ``(N, side * side)`` of image boxes ``(N, 4)``, each of squared length ``energy``.
 
-    The mean is replaced by :data:`NOISE_LEVEL`: a patch without structure becomes the uniform vector rather than
-    its noise blown up, or rather than zero, which any set of samples would explain perfectly.
+    The mean is replaced by :data:`NOISE_LEVEL`: a patch without structure becomes the uniform vector instead of
+    amplified noise, or of zero, which any set of samples would explain perfectly.
     """
     placed = np.ascontiguousarray(window.to_window(boxes), np.float64)
     patches = _sample(window.grey, placed, side)
@@ -30,7 +31,7 @@ def describe(window: Window, boxes: Floats, side: int, energy: float) -> NDArray
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _sample(grey: NDArray[np.float32], boxes: NDArray[np.float64], side: int) -> NDArray[np.float32]:
-    """Read each box at the centres of a ``side`` x ``side`` grid, interpolating between pixels."""
+    """Sample each box at the centres of a ``side`` x ``side`` grid, interpolating between pixels."""
     height, width = grey.shape
     patches = np.empty((len(boxes), side * side), np.float32)
     for n in range(len(boxes)):

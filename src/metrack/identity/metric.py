@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from metrack.arrays import Floats, Ints
 from metrack.config import MetricConfig
-from metrack.metric.projection import raise_eigenvalues
+from metrack.metric.projection import FLOOR, raise_eigenvalues
 from metrack.metric.proximity import draw_triplets, learn_round
 
 TRIPLETS = 1000
 MARGIN = 0.5  # of the mean distance to a near miss
 STEP_LIMIT = 1.0  # over the mean distance to a near miss
 NEAR_MISSES = 5  # targets among which the far one of a triplet is drawn
-FLOOR = 0.02  # smallest eigenvalue of the metric
 MOST_TARGETS = 500  # from which the metric is learned; of more, some are drawn
 
 
@@ -37,7 +36,7 @@ def learn_from_families(rng: np.random.Generator, families: Sequence[Floats]) ->
     counts = np.array([part.shape[0] * part.shape[1] for part in parts])
     gram = rows @ rows.T
     triplets, far = near_miss_triplets(rng, _squared_distances(gram), counts, copies)
-    return _learned(rows, gram, triplets, MARGIN * far, STEP_LIMIT / far, FLOOR) if far > 0 else None
+    return _learned(rows, gram, triplets, MARGIN * far, STEP_LIMIT / far) if far > 0 else None
 
 
 def near_miss_triplets(rng: np.random.Generator, apart: Floats, counts: Ints, copies: int) -> tuple[Ints, float]:
@@ -79,14 +78,14 @@ def learn_metric(rng: np.random.Generator, templates: Sequence[Floats], settings
             [draw_triplets(rng, *_split(owner == target), share) for target in range(len(templates))],
         )
     )
-    return _learned(rows, rows @ rows.T, triplets, settings.margin, settings.step_limit, settings.floor)
+    return _learned(rows, rows @ rows.T, triplets, settings.margin, settings.step_limit)
 
 
-def _learned(rows: Floats, gram: Floats, triplets: Ints, margin: float, step_limit: float, floor: float) -> Floats:
+def _learned(rows: Floats, gram: Floats, triplets: Ints, margin: float, step_limit: float) -> Floats:
     """Run one round from the plain metric, and project."""
     steps = learn_round(gram, gram, triplets, margin, step_limit)
     push, pull = steps.push(rows), steps.pull(rows)
-    return raise_eigenvalues(np.eye(rows.shape[1], dtype=np.float32) + push.T @ push - pull.T @ pull, floor)
+    return raise_eigenvalues(np.eye(rows.shape[1], dtype=np.float32) + push.T @ push - pull.T @ pull, FLOOR)
 
 
 def _split(own: NDArray[np.bool_]) -> tuple[Ints, Ints]:

@@ -14,6 +14,8 @@ from scipy.linalg import eigh, lapack
 from metrack.arrays import Floats, Ints
 from metrack.metric.proximity import SMALLEST_DIRECTION
 
+FLOOR = 0.02  # smallest eigenvalue of a metric that is kept positive definite
+
 
 def raise_eigenvalues(matrix: Floats, floor: float) -> Floats:
     """Return the nearest symmetric matrix (Frobenius norm) whose eigenvalues are at least ``floor``.

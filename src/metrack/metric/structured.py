@@ -19,6 +19,7 @@ from metrack.arrays import Floats, Ints
 from metrack.metric.step_lengths import Doubles, solve_linear, solve_quadratic
 
 SOLVERS = ("quadratic", "linear")
+ITERATIONS = 20  # constraints added at most in a round
 TOLERANCE = 1e-3  # of the first violation: by how much the last may exceed the slack
 SAME_PLACE = 1e-12  # relative squared norm of a step's direction below which its two boxes are one
 
@@ -65,7 +66,7 @@ def learn_ranking(
     distances: Floats,
     overlaps: Floats,
     step_limit: float,
-    iterations: int,
+    iterations: int = ITERATIONS,
     solver: str = "quadratic",
     tolerance: float = TOLERANCE,
 ) -> RankingSteps:

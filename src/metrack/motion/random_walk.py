@@ -19,6 +19,8 @@ from metrack.checks import SMALLEST_SIDE
 
 States = NDArray[np.float64]
 
+REFINEMENT = 6.0  # how many times shorter the steps of refining particles are
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:

@@ -15,6 +15,7 @@ from metrack.motion.random_walk import Bounds, States
 
 DOUBLES_EVERY = 3  # frames
 SCALE_REACH = 0.25  # log-scale a target may have changed by meanwhile
+KEPT = 20  # candidates most like the first frame's samples, which join the particles
 MOST_PIXELS = 400_000  # searched in one frame, counted with the target at its normal size
 
 

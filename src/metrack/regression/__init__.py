@@ -1,1 +1,1 @@
-"""Where the target is, by regression over every place around it at once."""
+"""Finding the target with a correlation filter: ridge regression over every shift of a search window."""

@@ -1,12 +1,11 @@
-"""How much a colour speaks for the target: by how often it is seen on the target, and how often around it.
+"""How much a colour speaks for the target: how often it occurs on the target and around it.
 
-With the share f of the target's pixels that have a colour and the share b of the pixels around it, the colour says
+With the share f of the target's pixels that have a colour and the share b of the pixels around it, the odds are
 
     (f - b) / (f + b + doubt),
 
 which is 1 for colours of the target alone, -1 for those of its surroundings, and near 0 for what both have or neither.
-Both shares follow what is seen slowly. A map of this stays a spot on the target however it turns or bends; whether that
-helps is left to the filter, to which it is one channel beside others.
+Both shares are running averages. A map of the odds stays a blob on the target however it turns or bends.
 """
 
 from __future__ import annotations
@@ -20,38 +19,41 @@ from metrack.box import Box
 from metrack.regression.colour_names import LEVELS
 
 COARSE = 16  # levels per channel of RGB that are told apart here
-RATE = 0.04  # of a frame that is learned from in what is known
-DOUBT = 0.002  # share below which a colour is too rare to say much
-SAMPLES = 64  # along either side of what is looked at
+RATE = 0.04  # learning rate of the running averages
+DOUBT = 0.002  # share below which a colour is too rare to count
+SAMPLES = 64  # pixels sampled along either side of target and surroundings
 INNER, BESIDE = 0.8, 1.1  # of the target's size: what counts as the target, and where its surroundings begin
 AROUND = 1.0  # of the target's side: how far they reach beyond it
 
 
 class ColourOdds:
-    """Knows the colours of a target and of its surroundings.
+    """The colours of a target and of its surroundings, learned online.
 
     Attributes
     ----------
     shares : (2, 16 ** 3) float32   of each colour on the target and around it; zero until something is learned
+    table : (32 ** 3, 1) float32    odds of each colour, by red, green and blue in steps of eight
     """
 
     def __init__(self, shares: NDArray[np.float32] | None = None) -> None:
         self.shares = np.zeros((2, COARSE**3), np.float32) if shares is None else shares
+        self.table = np.empty((LEVELS**3, 1), np.float32)
+        self._tabulate()
 
     def learn(self, frame: Frame, box: Box) -> None:
-        """Take in what a box on a frame ``(h, w, 3)`` and its surroundings show."""
+        """Learn from a box on a frame ``(h, w, 3)`` and its surroundings."""
         seen = count_colours(frame, *box.centre, box.w, box.h)
         self.shares = self.shares + (seen - self.shares) * np.float32(RATE if self.shares.any() else 1.0)
+        self._tabulate()
 
-    def fill(self, column: NDArray[np.float32]) -> None:
-        """Write what each colour says ``(32 ** 3,)``, by red, green and blue in steps of eight."""
+    def _tabulate(self) -> None:
         on, around = self.shares
-        spread((on - around) / (on + around + np.float32(DOUBT)), column)
+        spread((on - around) / (on + around + np.float32(DOUBT)), self.table[:, 0])
 
 
 @njit(cache=True, nogil=True)
 def count_colours(frame: Frame, x: float, y: float, w: float, h: float) -> NDArray[np.float32]:
-    """Shares ``(2, 16 ** 3)`` of colours in a box around ``(x, y)`` and around that box, on an even grid of samples."""
+    """Return the shares ``(2, 16 ** 3)`` of colours in a box with centre ``(x, y)`` and around it, on a grid."""
     reach = AROUND * np.sqrt(w * h)
     across, down = w / 2 + reach, h / 2 + reach
     shares = np.zeros((2, COARSE**3), np.float32)

@@ -1,8 +1,9 @@
-"""The highest point of an answer, between its cells.
+"""The peak of a response map, with subcell precision.
 
-Between cells the answer is the trigonometric polynomial that its spectrum stands for. From the highest cell a few
-steps of Newton's method lead to the top nearby. Of an even number of cells the highest frequency is taken with one sign
-only: right at cells, and between them as far as answers have next to nothing there, which the smooth label sees to.
+Between cells the response is the trigonometric polynomial that its spectrum stands for. From the highest cell a few
+steps of Newton's method lead to the peak nearby. With an even number of cells the highest frequency is taken with one
+sign only: exact at the cells, and between them as far as the response has next to nothing at that frequency, which the
+smooth label ensures.
 """
 
 from __future__ import annotations
@@ -16,45 +17,45 @@ from numpy.typing import NDArray
 from scipy.fft import irfft2
 
 NEWTON_STEPS = 5  # at most
-CLOSE = 1e-3  # cells: the step after one so short would be a thousand times shorter
+CLOSE = 1e-3  # cells: the step after one that short would be a thousand times shorter
 
 
 class Peak(NamedTuple):
-    """Height of the answer at its top, and by how many cells the top lies below and right of the middle."""
+    """Height of a response at its peak, and by how many cells the peak lies below and right of the middle."""
 
     height: float
     down: float
     right: float
 
     def cells_from(self, other: Peak) -> float:
-        """How far apart two tops are, down and right added up."""
+        """Return how far apart two peaks are, down and right added up."""
         return abs(self.down - other.down) + abs(self.right - other.right)
 
 
 def find_peak(spectrum: NDArray[np.complex64]) -> Peak:
-    """Find the top of an answer given by its spectrum ``(n, n // 2 + 1)``."""
+    """Find the peak of a response given by its spectrum ``(n, n // 2 + 1)``."""
     count = len(spectrum)
-    answer = irfft2(spectrum, s=(count, count))
-    row, column = divmod(int(np.argmax(answer)), count)
+    response = irfft2(spectrum, s=(count, count))
+    row, column = divmod(int(np.argmax(response)), count)
     return _from_middle(count, *_climb(spectrum, float(row), float(column)))
 
 
 def climb_from(spectrum: NDArray[np.complex64], place: Peak) -> Peak:
-    """Find the top of an answer within a cell of where a place is, or take the middle of that cell if there is none."""
+    """Find the peak of a response within a cell of a place, or take the middle of that cell if there is none."""
     count = len(spectrum)
     row, column = (float(round(cells) % count) for cells in (place.down, place.right))
     return _from_middle(count, *_climb(spectrum, row, column))
 
 
 def _from_middle(count: int, height: float, y: float, x: float) -> Peak:
-    """Count cells from the middle of an answer, which wraps around."""
+    """Count cells from the middle of a response, which wraps around."""
     down, right = ((place + count / 2) % count - count / 2 for place in (y, x))
     return Peak(height, down, right)
 
 
 @njit(cache=True, nogil=True)
 def _climb(spectrum: NDArray[np.complex64], row: float, column: float) -> tuple[float, float, float]:
-    """Return height and place of the top near a cell; the cell itself where Newton's method leads away from it."""
+    """Return height and place of the peak near a cell; the cell itself where Newton's method leads away from it."""
     y, x = row, column
     height, dy, dx, dyy, dyx, dxx = _expand(spectrum, y, x)
     first = height
@@ -74,7 +75,7 @@ def _climb(spectrum: NDArray[np.complex64], row: float, column: float) -> tuple[
     return height, y, x
 
 
-@njit(nogil=True, inline="always")  # left to choose, the process that compiles rounds otherwise than later ones
+@njit(nogil=True, inline="always")  # otherwise the process that compiles rounds differently from later ones
 def _expand(spectrum: NDArray[np.complex64], y: float, x: float) -> tuple[float, float, float, float, float, float]:
     """Value, gradient and second derivatives (yy, yx, xx) of the polynomial at a point, in cells."""
     count, half = spectrum.shape

@@ -1,12 +1,12 @@
-"""A filter that answers one at the target and zero everywhere around it.
+"""Training a correlation filter: ridge regression over every shift of the feature map.
 
-It minimises, over every shift of the map at once,
+The filter minimises, over all shifts at once,
 
-    || sum over channels of map * filter - label ||^2  +  inertia || filter - the one before ||^2
+    || sum over channels of map * filter - label ||^2  +  regularisation || filter - previous filter ||^2
 
-among filters that are zero outside the target's own cells: the background teaches what not to answer to, but takes no
-part in the answer. The first term is simple in frequencies and the constraint is simple in cells; a few rounds of the
-alternating direction method bring both together. All frequencies are solved at once, each in closed form: the matrix is
+among filters that are zero outside the target's own cells: the background is training data, but no part of the filter.
+The first term is simple in frequencies and the constraint is simple in cells; a few rounds of the alternating direction
+method of multipliers (ADMM) bring both together. All frequencies are solved at once, each in closed form: the matrix is
 one outer product plus a multiple of the identity.
 """
 
@@ -21,7 +21,7 @@ from metrack.arrays import Floats
 
 Spectrum = NDArray[np.complex64]
 
-TIGHTEN = 10.0  # how much dearer leaving the target's cells becomes from one round to the next
+TIGHTEN = 10.0  # factor of the penalty on leaving the target's cells from one round to the next
 
 
 def fit(
@@ -29,7 +29,7 @@ def fit(
     label: Spectrum,
     own: NDArray[np.float32],
     before: Spectrum | None,
-    inertia: float,
+    regularisation: float,
     rounds: int,
 ) -> Spectrum:
     """Return the filter's spectrum ``(channels, n, n // 2 + 1)``.
@@ -37,38 +37,38 @@ def fit(
     Parameters
     ----------
     spectrum : (channels, n, n // 2 + 1)   of the map
-    label : (n, n // 2 + 1)                of the answer wanted
+    label : (n, n // 2 + 1)                of the response wanted
     own : (n, n)                           1 in the cells of the target, 0 elsewhere
     before : like spectrum                 the filter so far, or None
-    inertia                                how dear it is to leave it, per unit of map energy in all cells
+    regularisation                         weight of the change of the filter, per cell of the map
     rounds                                 of the alternating method
     """
     cells = own.size
-    inertia = inertia * cells if before is not None else 0.0
-    price = float(cells)
+    regularisation = regularisation * cells if before is not None else 0.0
+    penalty = float(cells)
     wanted, gap = np.zeros_like(spectrum), np.zeros_like(spectrum)
     filter_ = np.empty_like(spectrum)
     for remaining in reversed(range(rounds)):
-        solve(spectrum, label, spectrum if before is None else before, inertia, wanted, price, filter_)
+        solve(spectrum, label, spectrum if before is None else before, regularisation, wanted, penalty, filter_)
         if remaining:
             inside = irfft2(np.add(filter_, gap, out=gap), s=own.shape)
             inside *= own
             tighten(to_spectrum(inside), gap, wanted)
-            price *= TIGHTEN
+            penalty *= TIGHTEN
     return filter_
 
 
 def to_spectrum(maps: Floats) -> Spectrum:
-    """Spectra ``(..., n, n // 2 + 1)`` of maps ``(..., n, n)``."""
+    """Return the spectra ``(..., n, n // 2 + 1)`` of maps ``(..., n, n)``."""
     spectrum: Spectrum = rfft2(maps).astype(np.complex64, copy=False)
     return spectrum
 
 
-def respond(filter_: Spectrum, spectrum: Spectrum) -> Spectrum:
-    """Spectrum ``(n, n // 2 + 1)`` of what a filter answers at every shift of a map."""
-    answer = np.zeros(filter_.shape[1:], np.complex64)
-    correlate(filter_, spectrum, answer)
-    return answer
+def respond(filter_: Spectrum, spectrum: Spectrum, chosen: NDArray[np.bool_]) -> Spectrum:
+    """Return the spectrum ``(n, n // 2 + 1)`` of the response of the chosen planes ``(planes,)`` at every shift."""
+    response = np.zeros(filter_.shape[1:], np.complex64)
+    correlate(filter_, spectrum, chosen, response)
+    return response
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -76,14 +76,17 @@ def solve(
     spectrum: Spectrum,
     label: Spectrum,
     before: Spectrum,
-    inertia: float,
+    regularisation: float,
     wanted: Spectrum,
-    price: float,
+    penalty: float,
     filter_: Spectrum,
 ) -> None:
-    """Solve ``(x x^H + (inertia + price) I) f = x conj(y) + inertia * before + price * wanted`` for every frequency."""
+    """Solve ``(x x^H + (m + p) I) f = x conj(y) + m * before + p * wanted`` for every frequency.
+
+    x is the map, y the label, m the regularisation and p the penalty.
+    """
     channels, rows, columns = spectrum.shape
-    m, p = np.float32(inertia), np.float32(price)
+    m, p = np.float32(regularisation), np.float32(penalty)
     total = m + p
     dot = np.zeros((rows, columns), np.complex64)
     power = np.zeros((rows, columns), np.float32)
@@ -106,17 +109,18 @@ def solve(
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def correlate(filter_: Spectrum, spectrum: Spectrum, answer: Spectrum) -> None:
-    """Add the correlation of all channels to ``answer``."""
+def correlate(filter_: Spectrum, spectrum: Spectrum, chosen: NDArray[np.bool_], response: Spectrum) -> None:
+    """Add the correlation of the chosen planes to ``response``."""
     for c in range(len(spectrum)):
-        for i in range(answer.shape[0]):
-            for j in range(answer.shape[1]):
-                answer[i, j] += np.conj(filter_[c, i, j]) * spectrum[c, i, j]
+        if chosen[c]:
+            for i in range(response.shape[0]):
+                for j in range(response.shape[1]):
+                    response[i, j] += np.conj(filter_[c, i, j]) * spectrum[c, i, j]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def tighten(constrained: Spectrum, gap: Spectrum, wanted: Spectrum) -> None:
-    """Turn the sum of filter and gap into the new gap, and say what filter is wanted next."""
+    """Update the scaled multipliers (``gap``, which holds their sum with the filter) and the filter wanted next."""
     share = np.float32(1 / TIGHTEN)
     for c in range(len(gap)):
         for i in range(gap.shape[1]):

@@ -1,4 +1,4 @@
-"""How well few remembered samples explain a candidate: codes held sparse by their absolute sum.
+"""Sparse representation by l1 minimisation: how well a few samples explain a candidate.
 
 For a candidate y and the templates T of one class as rows, the code x and the trivial part e minimise
 
@@ -28,11 +28,22 @@ import math
 import numpy as np
 
 from metrack.arrays import Floats
+from metrack.representation.base import Representation
 from metrack.representation.working_set import Terms, improve
 
+SPARSITY = 0.03  # weight of the l1 norm of a code in the tracker
+TRACKING_TOLERANCE = 1e-3  # tolerance in the tracker
 TOLERANCE = 1e-4  # to which the optimality conditions hold, see `code`
 MOST_ROUNDS = 1000  # seven are usual, forty have been seen
 ROUNDING = 10  # units in the last place by which a Gram matrix may be wrong
+
+
+class L1(Representation):
+    """Sparse codes with trivial templates."""
+
+    def residual_energy(self, samples: Floats, candidates: Floats) -> Floats:
+        """Return theta ``(N,)`` of candidates ``(N, D)`` against samples ``(n, D)`` of one class."""
+        return residual_energy(samples, candidates, SPARSITY, trivial=True, tolerance=TRACKING_TOLERANCE)
 
 
 def residual_energy(
@@ -43,7 +54,7 @@ def residual_energy(
     tolerance: float = TOLERANCE,
     most_rounds: int = MOST_ROUNDS,
 ) -> Floats:
-    """How badly each candidate is explained by a sparse mixture of templates: theta, at least 0.
+    """Return theta, the residual energy of each candidate against a sparse mixture of templates, at least 0.
 
     With trivial templates quite different mixtures can be about equally good, and theta is then less certain than the
     tolerance suggests.
@@ -52,8 +63,8 @@ def residual_energy(
     ----------
     templates : (n, D)      one remembered appearance per row; n may be 0
     candidates : (N, D)     one descriptor per row
-    sparsity : float        price of a unit of code; on the scale of the products t'y of templates and candidates
-    trivial : bool          whether single pixels may be explained away at the same price
+    sparsity : float        weight of the l1 norm; on the scale of the products t'y of templates and candidates
+    trivial : bool          whether there are trivial templates, one per pixel
     tolerance : float       how exactly the codes are the best ones, see :func:`code`
     most_rounds : int       after which a code is taken as it is
 
@@ -66,13 +77,6 @@ def residual_energy(
     return theta
 
 
-def trivial_part(templates: Floats, candidates: Floats, codes: Floats, sparsity: float) -> Floats:
-    """What the trivial templates take up ``(N, D)`` of candidates with these codes: nothing but outlying pixels."""
-    R = candidates - codes @ templates  # (N, D)
-    part: Floats = R - np.clip(R, -sparsity, sparsity)
-    return part
-
-
 def code(
     templates: Floats,
     candidates: Floats,
@@ -81,7 +85,7 @@ def code(
     tolerance: float = TOLERANCE,
     most_rounds: int = MOST_ROUNDS,
 ) -> Floats:
-    """Sparse codes ``(N, n)`` of candidates ``(N, D)`` in templates ``(n, D)``.
+    """Return sparse codes ``(N, n)`` of candidates ``(N, D)`` in templates ``(n, D)``.
 
     With r the residual, its pixels clipped to +- sparsity where there are trivial templates, the best code has
     ``t'r = sparsity sign(x)`` for each template t in use and ``|t'r| <= sparsity`` for the others. A candidate is

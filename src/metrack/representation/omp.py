@@ -1,4 +1,4 @@
-"""How well a handful of remembered samples explains a candidate: orthogonal matching pursuit.
+"""Orthogonal matching pursuit: how well a fixed number of samples explains a candidate.
 
 The templates are chosen one by one: each time the one most in line with what is still unexplained, whatever its
 length, after which all chosen so far are fitted again by least squares. Theta, the residual energy, is what the
@@ -19,13 +19,23 @@ from numba import njit
 from numpy.typing import NDArray
 
 from metrack.arrays import Floats
+from metrack.representation.base import Representation
 
+ATOMS = 10  # samples by which the tracker explains a candidate
 LEAST_NEW = 1e-6  # of a template's energy, below which it lies in the span of the chosen
 LEAST_SEEN = 1e-6  # of a candidate's length: correlations below it are rounding, and the pursuit ends
 
 
+class MatchingPursuit(Representation):
+    """Least squares on the few samples that matching pursuit selects."""
+
+    def residual_energy(self, samples: Floats, candidates: Floats) -> Floats:
+        """Return theta ``(N,)`` of candidates ``(N, D)`` against samples ``(n, D)`` of one class."""
+        return residual_energy(samples, candidates, ATOMS)
+
+
 def residual_energy(templates: Floats, candidates: Floats, atoms: int) -> Floats:
-    """How badly each candidate is explained by a few templates: theta, at least 0.
+    """Return theta, the residual energy of each candidate against a few templates, at least 0.
 
     Parameters
     ----------
@@ -42,7 +52,7 @@ def residual_energy(templates: Floats, candidates: Floats, atoms: int) -> Floats
 
 
 def code(templates: Floats, candidates: Floats, atoms: int) -> Floats:
-    """Codes ``(N, n)`` of candidates ``(N, D)`` in templates ``(n, D)``, at most ``atoms`` of them not zero."""
+    """Return codes ``(N, n)`` of candidates ``(N, D)`` in templates ``(n, D)``, at most ``atoms`` of them not zero."""
     codes: Floats = _pursue(templates, candidates, atoms)[0].astype(candidates.dtype)
     return codes
 

@@ -1,9 +1,9 @@
-"""How well foreground and background explain candidates, made ready for as many candidates as a frame has.
+"""The metric-weighted representation of a tracker: residual energies, fast for few candidates and for many.
 
-There are two ways. Compared with the samples themselves, a candidate costs what the samples are many, and each class
-one factorisation in every frame. As a quadratic form of the candidate, each class costs the same for any number of
-samples, and a form that is kept follows samples and metric by as few ranks as they change. Few candidates go the first
-way and many the second; which are many is counted, and so is whether forms are worth keeping.
+There are two ways to compute them. By the samples: scoring a candidate is linear in the number of samples, and each
+class takes one factorisation per frame. By a quadratic form of the candidate: the cost does not depend on the number of
+samples, and a form that is kept follows samples and metric by low-rank updates. Few candidates go the first way and
+many the second; the numbers also decide whether forms are worth keeping.
 """
 
 from __future__ import annotations
@@ -17,42 +17,28 @@ from numpy.typing import NDArray
 from metrack.arrays import Floats, Ints
 from metrack.config import TrackerConfig
 from metrack.metric.sample_space import SampleSpace
-from metrack.representation import l1, omp
+from metrack.representation.base import Representation
 from metrack.representation.form import ResidualForm
 from metrack.representation.metric_weighted import PseudoInverse, Triangle, factorise
 
-MANY = 2  # times the dimension: for so many candidates it pays to make forms
-FEW_CHANGES = 0.5  # of the dimension: up to so many ranks it is cheaper to change a form than to make it anew
-SAME = 0.1  # of itself by which a ridge may change before forms are made anew
+MANY = 2  # times the dimension: number of candidates from which forms are cheaper
+FEW_CHANGES = 0.5  # times the dimension: up to this rank it is cheaper to update a form than to compute it anew
+SAME = 0.1  # relative change of the ridge from which forms are computed anew
 
 
-class Residuals:
-    """Residual energies against the two classes of a sample space, of which it expects to be told every change."""
+class MetricWeighted(Representation):
+    """Least squares in the learned metric, with what is computed per class kept up to date."""
 
     def __init__(self, config: TrackerConfig, space: SampleSpace) -> None:
-        self.config = config
-        self.space = space
+        super().__init__(config, space)
         self._factors: list[Triangle | PseudoInverse] = []  # of both classes, made when first needed
         self._forms: list[ResidualForm] = []  # likewise
 
     def energies(self, candidates: Floats) -> tuple[Floats, Floats]:
-        """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
-        if self.config.representation.kind != "metric-weighted":
-            theta_f, theta_b = self._by_rival(candidates)
-            return theta_f, theta_b
+        """Return theta ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
         many = len(candidates) > MANY * len(self.space.metric)
         theta_f, theta_b = self._by_form(candidates) if many or self._keeps_forms else self._by_samples(candidates)
         return np.maximum(theta_f, 0.0), np.maximum(theta_b, 0.0)
-
-    def _by_rival(self, candidates: Floats) -> list[Floats]:
-        settings = self.config.representation
-        classes = [self.space.samples[block] for block in self.space.blocks]
-        if settings.kind == "l1":
-            sparsity, tolerance = settings.sparsity, settings.tolerance
-            return [
-                l1.residual_energy(each, candidates, sparsity, trivial=True, tolerance=tolerance) for each in classes
-            ]
-        return [omp.residual_energy(each, candidates, settings.atoms) for each in classes]
 
     def _by_samples(self, Y: Floats) -> list[Floats]:
         space = self.space
@@ -74,7 +60,7 @@ class Residuals:
             self._forms = [ResidualForm.of(S[b], M, G[b, b], self._ridge(b)) for b in space.blocks]
 
     def prepare(self) -> None:
-        """Make what the next frame needs, so that whoever asks before it changes nothing."""
+        """Compute what the next frame needs, so that scoring candidates changes nothing."""
         if self._keeps_forms:
             self._make_forms()
         else:
@@ -92,13 +78,12 @@ class Residuals:
         return (
             self.space.counts == [memory.size, memory.size]
             and self.config.motion.particles * memory.size > changing * len(self.space.metric)
-            and self.config.representation.kind == "metric-weighted"
             and self.config.metric.learning in ("off", "guarded")
             and self.config.representation.ridge > 0
         )
 
     def put(self, slots: tuple[Ints, Ints], samples: tuple[Floats, Floats]) -> None:
-        """Write samples into slots of both classes of the space, and follow."""
+        """Write samples into slots of both classes of the space, and update the forms."""
         space, kept = self.space, self._keeps_forms and self._are_sound
         leaving = [space.samples[s + label * space.capacity] for label, s in enumerate(slots)] if kept else []
         space.put(slots, samples)
@@ -108,7 +93,7 @@ class Residuals:
         self._change_forms(lambda form, label: form.replace(leaving[label], samples[label]))
 
     def change_metric(self, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
-        """Change the metric of the space, as :meth:`SampleSpace.change_metric` does, and follow."""
+        """Change the metric of the space, as :meth:`SampleSpace.change_metric` does, and update the forms."""
         space, sound = self.space, self._are_sound
         space.change_metric(push, pull, seen_push, seen_pull)
         self._factors = []
@@ -123,7 +108,7 @@ class Residuals:
         self._change_forms(follow)
 
     def _change_forms(self, change: Callable[[ResidualForm, int], None]) -> None:
-        """Change the forms there are; should rounding spoil one, they are made anew."""
+        """Update the forms there are; where rounding spoils one, drop all."""
         try:
             for label, form in enumerate(self._forms):
                 change(form, label)
@@ -135,11 +120,11 @@ class Residuals:
 
     @property
     def _are_sound(self) -> bool:
-        """Whether the forms there are can be those of the metric; asked before a change too, which may hide damage."""
+        """Whether no form shows damage by rounding; asked before an update too, which may hide it."""
         return all(form.is_sound(self.space.metric) for form in self._forms)
 
     def _can_follow(self, ranks: int) -> bool:
-        """Whether the forms there are may be changed by so many ranks: not too many, and the ridges as they were."""
+        """Whether the forms can be updated by that rank: not too high, and the ridges about the same."""
         wanted = [self._ridge(block) for block in self.space.blocks]
         same = [abs(form.ridge - ridge) < SAME * ridge for form, ridge in zip(self._forms, wanted, strict=False)]
         return all(same) and ranks <= FEW_CHANGES * len(self.space.metric)

@@ -18,15 +18,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from metrack.representation.line_search import SUMS, Vector, lowest_point
+
 JOINING = 5  # templates that may join in one round
 SETTLED = 0.1  # of the tolerance is left to the templates in use
 MOST_STEPS = 100  # of one settlement; two are usual
-MOST_PROBES = 60  # of one line; two are usual
-ON_THE_LINE = 1e-6  # of the slope at its beginning is left at its lowest point
-SUMS = {"reassoc", "contract", "arcp", "nsz"}  # what may be done to speed sums up; infinity keeps its meaning
 
 Ints = NDArray[np.int64]
-Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 
@@ -142,7 +140,7 @@ def _settle(
             break  # only rounding is left to keep what is held from its place
         length, first = _first_to_vanish(x, step, free)
         price = _mix(some, free, way) * terms.sparsity
-        stride = _lowest_point(r, way, terms.limit, price, length)
+        stride = lowest_point(r, way, terms.limit, price, length)
         if stride == 0:
             break
         _advance(r, way, -stride, len(r))
@@ -324,40 +322,3 @@ def _mix(some: WorkingSet, m: int, way: Vector) -> float:
 def _advance(values: Vector, way: Vector, stride: float, m: int) -> None:
     for p in range(m):
         values[p] += stride * way[p]
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS)
-def _lowest_point(r: Vector, way: Vector, limit: float, price: float, length: float) -> float:
-    """Where the objective is lowest on the line that takes ``way`` off the residual, between 0 and length.
-
-    The rise of the objective on the line grows in straight pieces. Newton's method finds its zero from 1, where it is
-    if no pixel passes the limit; it is kept between points known to lie on either side.
-    """
-    start, _ = _rise(r, way, limit, price, 0.0)
-    near, far = 0.0, math.inf
-    stride = min(1.0, length)
-    for _ in range(MOST_PROBES):
-        rise, growth = _rise(r, way, limit, price, stride)
-        if abs(rise) <= ON_THE_LINE * abs(start) or (rise < 0 and stride == length):
-            return stride
-        if rise < 0:
-            near = stride
-        else:
-            far = stride
-        guess = stride - rise / growth if growth > 0 else math.inf
-        if not near < guess < far:
-            guess = (near + far) / 2 if far < math.inf else 2 * near
-        stride = min(guess, length)
-    return near
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS)
-def _rise(r: Vector, way: Vector, limit: float, price: float, stride: float) -> tuple[float, float]:
-    """How fast the objective rises at a point of the line, and how fast that grows."""
-    rise, growth = price, 0.0
-    for p in range(len(r)):
-        rest = r[p] - stride * way[p]
-        clipped = min(max(rest, -limit), limit)
-        rise -= way[p] * clipped
-        growth += way[p] * way[p] if rest == clipped else 0.0
-    return rise, growth

@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 from PIL import ImageDraw
 
 from metrack.arrays import Floats, Frame
-from metrack.config import FeatureConfig
+from metrack.features import pixels
 from metrack.features.hog import BINS, CELLS
 
 SIDE = 132  # pixels of a picture
@@ -23,19 +23,14 @@ MORE, LESS = (86, 204, 190), (240, 128, 96)
 PER_BLOCK = CELLS * CELLS * BINS
 
 
-def picture(direction: Floats, features: FeatureConfig) -> Frame:
-    """Draw a direction ``(D,)`` in the space of descriptors."""
-    if features.kind == "pixels":
-        return _patch(direction, features.patch_side)
-    return _strokes(_grid(direction, features.divisions))
+def picture(direction: Floats, kind: str) -> Frame:
+    """Draw a direction ``(D,)`` in the space of descriptors of a kind."""
+    return _patch(direction, pixels.SIDE) if kind == "pixels" else _strokes(_grid(direction))
 
 
-def _grid(direction: Floats, divisions: str) -> Floats:
-    """Return strengths ``(rows, columns, BINS)``: of the four quadrants where there are such, else of the whole."""
+def _grid(direction: Floats) -> Floats:
+    """Return strengths ``(rows, columns, BINS)`` of the four quadrants."""
     blocks: Floats = np.asarray(direction, float).reshape(-1, CELLS, CELLS, BINS)
-    if divisions != "quadrants":
-        whole: Floats = blocks[0]
-        return whole
     top, bottom = np.concatenate(blocks[1:3], axis=1), np.concatenate(blocks[3:5], axis=1)
     return np.concatenate([top, bottom])
 

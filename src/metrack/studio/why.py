@@ -16,6 +16,7 @@ from metrack.arrays import Frame
 from metrack.box import Box
 from metrack.draw.heat import heat_map
 from metrack.draw.pictures import crop, encode
+from metrack.features.extractor import ENERGY
 from metrack.studio import glyphs
 from metrack.studio.run import Run
 from metrack.studio.track import Sample, Track
@@ -74,8 +75,7 @@ def _numbers(track: Track) -> dict[str, Any]:
     info = track.info
     if info is None:
         return {"theta": None}
-    best = info.chosen
-    energy = track.tracker.config.features.energy
+    best, energy = info.chosen, ENERGY
     return {
         "theta": {
             "foreground": round(float(info.theta_f[best]) / energy, 4),
@@ -119,8 +119,8 @@ def _directions(track: Track) -> tuple[list[Frame], list[float]]:
     with one_blas_thread():
         values, vectors = eigh(metric.astype(np.float64), subset_by_index=(first, len(metric) - 1))
     chosen = [n for n in range(len(values) - 1, -1, -1) if values[n] > LEARNED]
-    features = track.tracker.config.features
-    pictures = [glyphs.picture(_upright(vectors[:, n]), features) for n in chosen]
+    kind = track.tracker.config.features.kind
+    pictures = [glyphs.picture(_upright(vectors[:, n]), kind) for n in chosen]
     return pictures, [round(float(values[n]), 2) for n in chosen]
 
 

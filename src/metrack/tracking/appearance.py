@@ -18,12 +18,12 @@ from metrack.arrays import Floats, Ints
 from metrack.config import TrackerConfig
 from metrack.memory.reservoir import Reservoir
 from metrack.metric.guard import Guard
-from metrack.metric.projection import learn_round_projected, raise_eigenvalues
+from metrack.metric.projection import FLOOR, learn_round_projected, raise_eigenvalues
 from metrack.metric.proximity import draw_triplets, learn_round
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
 from metrack.metric.schedule import due
 from metrack.metric.structured import learn_ranking
-from metrack.representation.residuals import Residuals
+from metrack.representation.kinds import make_representation
 
 REFRESH_EVERY = 500  # frames between exact re-computations of what is otherwise updated incrementally
 TEMPLATES = 7  # foreground samples of the first frame that are kept for ever, at most
@@ -52,8 +52,8 @@ class Appearance:
         self.config = config
         self.reservoirs = [Reservoir(memory.size, memory.growth, memory.sampling) for _ in range(2)]
         self.space = SampleSpace(dimension, FIRST_CAPACITY if memory.sampling == "everything" else memory.size)
-        self.guard = Guard(config.metric.floor)
-        self._residuals = Residuals(config, self.space)
+        self.guard = Guard(FLOOR)
+        self._residuals = make_representation(config, self.space)
         self.first: Floats = np.empty((0, dimension), np.float32)  # samples of the first frame, kept for ever
         self.steps_taken = 0  # of metric learning in the last frame
         self._refreshed = 0  # frame of the last exact re-computation
@@ -128,19 +128,14 @@ class Appearance:
         ]
 
     def _triplets(self, rng: np.random.Generator) -> Ints:
-        metric = self.config.metric
         own, other = (self.space.row_numbers(label) for label in (FOREGROUND, BACKGROUND))
-        if metric.anchors == "foreground":
-            return draw_triplets(rng, own, other, metric.triplets)
-        half = metric.triplets // 2
-        both = [draw_triplets(rng, own, other, metric.triplets - half), draw_triplets(rng, other, own, half)]
-        return rng.permutation(np.concatenate(both))
+        return draw_triplets(rng, own, other, self.config.metric.triplets)
 
     def _learn_triplets(self, triplets: Ints) -> None:
         metric, space = self.config.metric, self.space
         if metric.learning == "projected-step":
             learned, self.steps_taken = learn_round_projected(
-                space.metric, space.samples, triplets, metric.margin, metric.step_limit, metric.floor
+                space.metric, space.samples, triplets, metric.margin, metric.step_limit, FLOOR
             )
             space.set_metric(learned)
             return
@@ -153,12 +148,7 @@ class Appearance:
         ranking, space = self.config.ranking, self.space
         distances = np.einsum("bd,bd->b", differences @ space.metric, differences)  # (b,)
         steps = learn_ranking(
-            differences @ differences.T,
-            distances,
-            overlaps,
-            ranking.step_limit,
-            ranking.iterations,
-            ranking.solver,
+            differences @ differences.T, distances, overlaps, ranking.step_limit, solver=ranking.solver
         )
         if len(steps):
             self.steps_taken += len(steps)
@@ -177,7 +167,7 @@ class Appearance:
             pull, seen_pull = mix @ pull, mix @ seen_pull
         self._residuals.change_metric(push, pull, seen_push, seen_pull)
         if metric.learning.startswith("projected"):
-            space.set_metric(raise_eigenvalues(space.metric, metric.floor))
+            space.set_metric(raise_eigenvalues(space.metric, FLOOR))
 
 
 @njit(cache=True, nogil=True, fastmath=True)
