@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from metrack.checks import SMALLEST_SIDE
-from metrack.config import PRESETS, TrackerConfig
-from metrack.draw.heat import SHADES
-from metrack.draw.marks import COLOURS, DASHES, Colour
+from metrack.config import PRESETS, TrackerConfig, kind_of
+from metrack.draw.marks import DASHES
+from metrack.draw.palette import SHADES, STATE_COLOURS, TARGETS, target_colour, to_hex
 from metrack.estimate import LOST, OCCLUDED, TRACKING, Info
 from metrack.frames.formats import Record
 from metrack.runs.events import REAPPEARED, RECOVERED, RENAMED, Event
@@ -31,13 +31,6 @@ from metrack.studio.shot import NARROWEST, WIDEST, Picture
 MOST_TARGETS = 8  # in one run: as many as there are colours, and as the timeline has room for
 PUT_AWAY = 4005  # code with which the connection of a page is closed when its run is no longer in memory
 
-# Colours of states and, as lines, of targets, readable on a light and on a dark page.
-STATE_COLOURS = {
-    TRACKING: {"light": {"mark": "#1c8f58", "text": "#15703f"}, "dark": {"mark": "#44c283", "text": "#44c283"}},
-    OCCLUDED: {"light": {"mark": "#c07a00", "text": "#8a5600"}, "dark": {"mark": "#f0b040", "text": "#f0b040"}},
-    LOST: {"light": {"mark": "#c8392c", "text": "#b02b1f"}, "dark": {"mark": "#ff7d70", "text": "#ff7d70"}},
-}
-LINES_ON_LIGHT = ("#15803d", "#b45309", "#1d6fd1", "#d02f64", "#7c3aed", "#0e7490", "#857a00", "#c2410c")
 STATE_AFTER = {OCCLUDED: OCCLUDED, LOST: LOST, REAPPEARED: TRACKING, RECOVERED: TRACKING, RENAMED: TRACKING}
 
 
@@ -68,15 +61,15 @@ STATUSES = (
 
 def about() -> dict[str, Any]:
     """Return what a page must know before it shows anything: limits, names, colours and settings."""
-    colours = [_hex(colour) for colour in COLOURS]
+    colours, targets = [to_hex(colour) for colour in TARGETS], range(1, len(TARGETS) + 1)
     return {
         "most_targets": MOST_TARGETS,
         "smallest_side": SMALLEST_SIDE,
         "picture_widths": {"narrowest": NARROWEST, "widest": WIDEST},
         "put_away_code": PUT_AWAY,
         "target_colours": colours,
-        "line_colours": {"light": LINES_ON_LIGHT, "dark": colours},
-        "heat_colours": [_hex(colour) for colour in SHADES],
+        "line_colours": {"light": [target_colour(target) for target in targets], "dark": colours},
+        "heat_colours": [to_hex(colour) for colour in SHADES],
         "states": [
             {"name": name, "seen": name == TRACKING, "dash": DASHES[name], **each}
             for name, each in STATE_COLOURS.items()
@@ -86,8 +79,14 @@ def about() -> dict[str, Any]:
         "files": {"video": VIDEO, "report": PAGE},
         "default_preset": "default",
         "presets": {name: config.to_dict() for name, config in PRESETS.items()},
-        "settings": [_setting(name, each) for name, each, _ in TrackerConfig().settings()],
+        "settings": [describe_setting(name, each) for name, each, _ in TrackerConfig().settings()],
     }
+
+
+def describe_setting(name: str, each: Any) -> dict[str, Any]:
+    """Describe a setting; which kind it is says how a form asks for it."""
+    texts = {key: each.metadata[key] for key in ("text", "low", "high", "choices")}
+    return {"name": name, "kind": kind_of(each), **texts}
 
 
 def series(frames: Sequence[Sequence[Record]]) -> list[dict[str, list[Any]]]:
@@ -129,7 +128,7 @@ def _columns(records: Sequence[Record]) -> dict[str, list[Any]]:
         "state": [record.state for record in records],
     }
     verdicts = [getattr(record, "verdict", None) for record in records]
-    optional = {
+    optional: dict[str, list[Any]] = {
         "identity": [record.identity for record in records],
         "distances": [record.distances for record in records],
         **{name: [_brief(getattr(each, name, None)) for each in verdicts] for name in ("rule", "value", "limit")},
@@ -142,14 +141,3 @@ def _brief(value: Any) -> Any:
     if not isinstance(value, float):
         return value
     return round(value, 4) if math.isfinite(value) else None
-
-
-def _hex(colour: Colour) -> str:
-    return f"#{bytes(colour).hex()}"
-
-
-def _setting(name: str, each: Any) -> dict[str, Any]:
-    """Describe a setting; which kind it is says how a form asks for it."""
-    kinds = {bool: "switch", int: "whole", float: "number"}
-    kind = "choice" if each.metadata["choices"] else kinds[type(each.default)]
-    return {"name": name, "kind": kind, **{key: each.metadata[key] for key in ("text", "low", "high", "choices")}}

@@ -4,7 +4,8 @@ The evidence of a frame becomes one number: the probability that the estimate ov
 is a logistic function of four errors: the residual against the foreground memory, the distances of shape and colour to
 the first frame, and the lack of response of the correlation filter. No weight is negative, so a larger error never
 means more confidence. ``python benchmarks/confidence.py`` fitted the weights on the development sequences and tells
-what they are worth on sequences left out: once for trackers with a filter, once for those without.
+what they are worth on sequences left out: once for trackers with a filter, once for those without. The setting
+``confidence.weights`` names the ones a preset uses.
 
 :class:`Presence` turns evidence into a state, with hysteresis. It averages the errors of a followed target. The target
 is taken to be hidden when its residual is far above that average while response and probability are low, or when the
@@ -20,8 +21,10 @@ from dataclasses import dataclass
 from metrack.estimate import LOST, OCCLUDED, TRACKING, Evidence, Verdict
 
 # offset, and weights of the errors below in their order: benchmarks/confidence.py, --preset paper for the second
-WITH_REGRESSION = 1.04, (0.00, 5.75, 1.07, 2.93)
-WITHOUT_REGRESSION = 0.63, (2.34, 2.34, 9.26, 0.00)
+WEIGHTS = {
+    "regression": (1.04, (0.00, 5.75, 1.07, 2.93)),
+    "particles": (0.63, (2.34, 2.34, 9.26, 0.00)),
+}
 LEAST_ERROR = 0.01  # so that its logarithm stays finite
 
 SUSPICIOUS = 2.0  # times the usual error, above which the target may be hidden
@@ -36,19 +39,23 @@ AVERAGED = 20  # frames over which the usual errors are averaged
 SETTLING = 10  # frames at the start that are not judged
 
 
-def probability(evidence: Evidence) -> float:
-    """Return the probability that the estimate overlaps the target by more than half.
+def log_odds(evidence: Evidence, weights: str) -> float:
+    """Return the log odds that the estimate overlaps the target by more than half.
 
-    >>> probability(Evidence(0.3, 0.2, 0.1)) > probability(Evidence(0.3, 1.0, 0.1))
+    >>> log_odds(Evidence(0.3, 0.2, 0.1, 1.0), "regression") > log_odds(Evidence(0.3, 1.0, 0.1, 1.0), "regression")
     True
     """
-    return 1 / (1 + math.exp(min(max(-log_odds(evidence), -50.0), 50.0)))
+    offset, factors = WEIGHTS[weights]
+    return offset - sum(factor * error for factor, error in zip(factors, errors(evidence), strict=True))
 
 
-def log_odds(evidence: Evidence) -> float:
-    """Return the same probability as the logarithm of its odds."""
-    offset, weights = WITHOUT_REGRESSION if evidence.response is None else WITH_REGRESSION
-    return offset - sum(weight * error for weight, error in zip(weights, errors(evidence), strict=True))
+def probability(odds: float) -> float:
+    """Return the probability of log odds.
+
+    >>> probability(0.0)
+    0.5
+    """
+    return 1 / (1 + math.exp(min(max(-odds, -50.0), 50.0)))
 
 
 def errors(evidence: Evidence) -> tuple[float, float, float, float]:
@@ -72,9 +79,9 @@ class Presence:
     seen: int = 0
     missing: int = 0
 
-    def judge(self, evidence: Evidence) -> Verdict:
-        """Decide the state of the target by the evidence of a frame, and take the frame in."""
-        hidden, rule, value, limit = self._decide(evidence)
+    def judge(self, evidence: Evidence, sure: float) -> Verdict:
+        """Decide the state of the target by the evidence of a frame and its probability, and take the frame in."""
+        hidden, rule, value, limit = self._decide(evidence, sure)
         if hidden:
             return self._hide(rule, value, limit)
         self.missing = 0
@@ -89,23 +96,23 @@ class Presence:
         """Take the target to be hidden, because another one has the better claim to its place."""
         return self._hide("overlap", overlap, limit)
 
-    def is_hidden(self, evidence: Evidence) -> bool:
+    def is_hidden(self, evidence: Evidence, sure: float) -> bool:
         """Whether the evidence is that of a hidden target."""
-        return self._decide(evidence)[0]
+        return self._decide(evidence, sure)[0]
 
     def _hide(self, rule: str, value: float, limit: float) -> Verdict:
         self.missing += 1
         return Verdict(OCCLUDED if self.missing <= PATIENCE else LOST, rule, value, limit)
 
-    def _decide(self, evidence: Evidence) -> tuple[bool, str, float, float]:
+    def _decide(self, evidence: Evidence, sure: float) -> tuple[bool, str, float, float]:
         """Return whether the target is hidden, and the rule, value and limit that decide it."""
         if self.seen < SETTLING:
             return False, "settling", float(self.seen), SETTLING
-        return self._reappears(evidence) if self.missing else self._vanishes(evidence)
+        return self._reappears(evidence, sure) if self.missing else self._vanishes(evidence, sure)
 
-    def _vanishes(self, evidence: Evidence) -> tuple[bool, str, float, float]:
+    def _vanishes(self, evidence: Evidence, sure: float) -> tuple[bool, str, float, float]:
         """Decide whether a target that was visible is hidden now."""
-        response, sure = evidence.response, probability(evidence)
+        response = evidence.response
         if response is not None:
             covered = evidence.colour > SUSPICIOUS * self._usual_colour
             if response < HALVED * self.response and covered:
@@ -119,9 +126,9 @@ class Presence:
             return False, "response", response, FAINT
         return True, "residual", evidence.foreground, limit
 
-    def _reappears(self, evidence: Evidence) -> tuple[bool, str, float, float]:
+    def _reappears(self, evidence: Evidence, sure: float) -> tuple[bool, str, float, float]:
         """Decide whether a hidden target is still hidden: it takes more to come back than it takes to stay."""
-        response, sure = evidence.response, probability(evidence)
+        response = evidence.response
         if sure > LIKELY and self.missing > PATIENCE:
             return False, "probability", sure, LIKELY
         if sure > SURE and (response is None or response > FAINT):

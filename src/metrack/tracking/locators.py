@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from metrack.arrays import Floats, Frame
 from metrack.box import Box
 from metrack.config import TrackerConfig
-from metrack.features.extractor import View
+from metrack.features.extractor import BASE_SIZE, View
 from metrack.motion.cloud import Cloud
-from metrack.motion.random_walk import States, step
+from metrack.motion.random_walk import REFINEMENT, States, step
 from metrack.motion.resampling import systematic
-from metrack.motion.search import MOST_PIXELS, scatter, search_region, window_of
+from metrack.motion.search import KEPT, MOST_PIXELS, scatter, search_region, window_of
 from metrack.regression.regressor import Regressor
 from metrack.tracking.confidence import PATIENCE
 from metrack.tracking.observer import Observer
@@ -104,7 +104,7 @@ class ParticleLocator:
     @property
     def zoom(self) -> float:
         """Factor that brings the target, as it was last seen, to its normal size."""
-        return self.config.features.base_size / (float(np.exp(self._log_scale)) * self.observer.bounds.side)
+        return BASE_SIZE / (float(np.exp(self._log_scale)) * self.observer.bounds.side)
 
     @property
     def _log_scale(self) -> float:
@@ -139,7 +139,7 @@ class ParticleLocator:
         """Observe a box, which is the first of the particles, and places just beside it."""
         motion, observer = self.config.motion, self.observer
         states = np.tile(observer.bounds.to_state(box), (motion.particles, 1))
-        states[1:] = self._move(query.rng, states[1:], shorten=motion.refinement)
+        states[1:] = self._move(query.rng, states[1:], shorten=REFINEMENT)
         boxes = observer.bounds.to_boxes(states)
         if query.learning:
             view = self.window(query.frame, boxes, box, shift=0.0)
@@ -169,7 +169,7 @@ class ParticleLocator:
         states = scatter(rng, search.candidates, window, self._log_scale, observer.bounds)
         boxes = observer.bounds.to_boxes(states)
         view = observer.cut(query.frame, boxes, self.zoom, self._margin)
-        familiar = np.argsort(observer.appearance.strangeness(view.describe(boxes)))[: search.kept]
+        familiar = np.argsort(observer.appearance.strangeness(view.describe(boxes)))[:KEPT]
         covered = view.covered(observer.bounds.to_boxes(explored))
         return np.vstack([states[familiar], explored[covered]]), view
 
@@ -177,19 +177,19 @@ class ParticleLocator:
     def _margin(self) -> float:
         """Distance of refined particles from their parents, in image pixels, that only rare ones exceed."""
         motion = self.config.motion
-        return 3 * motion.shift_std / self.zoom / motion.refinement
+        return 3 * motion.shift_std / self.zoom / REFINEMENT
 
     def _refine(self, rng: np.random.Generator, cloud: Cloud) -> States:
         """Draw the remaining particles around the promising ones, with shorter steps."""
         motion = self.config.motion
         parents = systematic(rng, cloud.weights(motion.sharpness), motion.particles - len(cloud.states))
-        return self._move(rng, cloud.states[parents], shorten=motion.refinement)
+        return self._move(rng, cloud.states[parents], shorten=REFINEMENT)
 
     def _move(self, rng: np.random.Generator, states: States, widen: float = 1.0, shorten: float = 1.0) -> States:
         """Take a random step: ``widen`` scales it in x and y, ``shorten`` in all three."""
         motion = self.config.motion
         spread = (motion.shift_std * widen / shorten, motion.scale_std / shorten)
-        return step(rng, states, spread, self.observer.bounds, self.config.features.base_size)
+        return step(rng, states, spread, self.observer.bounds, BASE_SIZE)
 
 
 class RegressionLocator:
@@ -235,7 +235,7 @@ class RegressionLocator:
 def start_locator(config: TrackerConfig, observer: Observer, frame: Frame, box: Box) -> Locator:
     """Make the locator that a configuration asks for, on the first box of a target."""
     particles = ParticleLocator.start(config, observer, box)
-    if config.regression.use == "no":
+    if not config.regression.enabled:
         return particles
     return RegressionLocator(particles, Regressor.start(config.regression, frame, box))
 
@@ -243,7 +243,7 @@ def start_locator(config: TrackerConfig, observer: Observer, frame: Frame, box: 
 def restore_locator(config: TrackerConfig, observer: Observer, arrays: Mapping[str, NDArray[Any]]) -> Locator:
     """Make a locator again from what ``to_arrays`` returned."""
     particles = ParticleLocator(config, observer, arrays["survivors"])
-    if config.regression.use == "no":
+    if not config.regression.enabled:
         return particles
     first = Box(0.0, 0.0, observer.bounds.width, observer.bounds.height)
     return RegressionLocator(particles, Regressor.from_arrays(config.regression, first, arrays))

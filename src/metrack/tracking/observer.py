@@ -11,6 +11,7 @@ from metrack.arrays import Floats, Frame
 from metrack.box import Box, bounding
 from metrack.config import TrackerConfig
 from metrack.features.extractor import Extractor, View
+from metrack.memory.training_boxes import POSITIVE_RADIUS, REACH
 from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import Bounds, States
 from metrack.representation.metric_weighted import score
@@ -48,8 +49,7 @@ class Observer:
         self, frame: Frame, boxes: Floats, zoom: float, margin: float, target: Box, shift: float = 0.0
     ) -> View:
         """Cut a window that also holds the samples around a target box, which may yet shift by some pixels."""
-        memory = self.config.memory
-        reach, room = max(memory.reach, self.config.ranking.reach), memory.positive_radius + shift
-        learned = target.grow(target.w * reach + room, target.h * reach + room)
+        room = POSITIVE_RADIUS + shift
+        learned = target.grow(target.w * REACH + room, target.h * REACH + room)
         region = bounding(np.array([bounding(boxes).grow(margin, margin).to_xywh(), learned.to_xywh()]))
         return self.extractor.look(frame, region, zoom)

@@ -34,9 +34,9 @@ from metrack.box import Box
 from metrack.checks import check_frame
 from metrack.config import TrackerConfig
 from metrack.estimate import TRACKING, Estimate
-from metrack.files import read_state, write_state
 from metrack.identity import Gallery
 from metrack.threads import one_blas_thread
+from metrack.tracking.saved import read_tracker, write_tracker
 from metrack.tracking.tracker import Sighting, Tracker
 
 COLLAPSED = 0.5  # overlap above which two estimates are at one place
@@ -199,12 +199,12 @@ class MultiTracker:
             "trackers": {number: state for number, (state, _) in states.items()},
         }
         arrays = {f"{number}.{name}": each for number, (_, own) in states.items() for name, each in own.items()}
-        write_state(Path(path), meta, arrays)
+        write_tracker(Path(path), meta, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
-        meta, arrays = read_state(Path(path))
+        meta, arrays = read_tracker(Path(path))
         if meta.get("kind") != KIND:
             raise ValueError(f"path must name targets saved by MultiTracker, but {path} is something else")
         try:

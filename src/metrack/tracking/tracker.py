@@ -18,8 +18,7 @@ from metrack.checks import check_box, check_frame, check_seed, is_usable
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
 from metrack.features.colour import colours_of
-from metrack.features.extractor import View
-from metrack.files import read_state, write_state
+from metrack.features.extractor import ENERGY, View
 from metrack.identity import Gallery, Identifier
 from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
 from metrack.metric.schedule import due
@@ -29,6 +28,7 @@ from metrack.threads import one_blas_thread
 from metrack.tracking.appearance import Appearance, Lesson
 from metrack.tracking.confidence import log_odds, probability
 from metrack.tracking.locators import Query, widening
+from metrack.tracking.saved import read_tracker, write_tracker
 from metrack.tracking.state import TargetState
 from metrack.tracking.stopwatch import Stopwatch
 
@@ -44,6 +44,8 @@ class Sighting:
     chosen: int
     view: View
     evidence: Evidence
+    odds: float
+    """Log odds that the box is right."""
     randomness: Mapping[str, Any]
     """State of the random generator after the look."""
     watch: Stopwatch
@@ -103,9 +105,7 @@ class Tracker:
             query = self._query(state, frame, watch, brief)
             found = state.locator.find(query)
             watch.lap("score")
-            evidence = self._evidence(state, frame, found.box, found.cloud, found.chosen, found.response)
-            watch.lap("estimate")
-            return Sighting(found.box, found.cloud, found.chosen, found.view, evidence, generator.state, watch)
+            return self._sighting(state, query, *found)
         finally:
             generator.state = before
 
@@ -120,12 +120,11 @@ class Tracker:
         try:
             free = np.all([iou(cloud.boxes, box[None]) <= overlap for box in taken], axis=0)
             chosen = int(np.argmax(np.where(free, cloud.scores, -np.inf)))
+            query = self._query(state, frame, sighting.watch, brief=True)
             if not free.any():
-                query = self._query(state, frame, sighting.watch, brief=True)
                 (cloud, view), chosen = state.locator.verify(query, state.last_seen), 0
             box = Box(*cloud.boxes[chosen].tolist())
-            evidence = self._evidence(state, frame, box, cloud, chosen, sighting.evidence.response)
-            return Sighting(box, cloud, chosen, view, evidence, generator.state, sighting.watch)
+            return self._sighting(state, query, box, cloud, view, chosen, sighting.evidence.response)
         finally:
             generator.state = before
 
@@ -135,12 +134,12 @@ class Tracker:
         A target that was hidden must make a better case. Minus infinity where it looks as if it still were.
         """
         state = self._started("claim")
-        if state.presence.is_hidden(sighting.evidence):
+        if state.presence.is_hidden(sighting.evidence, probability(sighting.odds)):
             return -math.inf
         wider = widening(state.unseen)
         step = max(self.config.motion.shift_std / state.locator.zoom * wider, 1e-9)
         away = sighting.box.centre_distance(state.last_seen) / step
-        return log_odds(sighting.evidence) - away**2 / 2 - 2 * math.log(wider) - (RETURN if state.unseen else 0.0)
+        return sighting.odds - away**2 / 2 - 2 * math.log(wider) - (RETURN if state.unseen else 0.0)
 
     def commit(
         self,
@@ -159,8 +158,8 @@ class Tracker:
         watch.resume()
         state.rng.bit_generator.state = sighting.randomness
         state.frame, state.box = state.frame + 1, sighting.box
-        weights = sighting.cloud.weights(self.config.motion.sharpness)
-        verdict = state.presence.displace(*displaced) if displaced else state.presence.judge(sighting.evidence)
+        weights, sure = sighting.cloud.weights(self.config.motion.sharpness), probability(sighting.odds)
+        verdict = state.presence.displace(*displaced) if displaced else state.presence.judge(sighting.evidence, sure)
         state.appearance.steps_taken = 0
         if displaced or (verdict.state != TRACKING and self.config.memory.learn_when == "tracking"):
             state.unseen += 1
@@ -171,7 +170,6 @@ class Tracker:
                 self._learn(state, frame, sighting.view)
                 state.locator.learn(frame, state.box)
         watch.lap("learn")
-        sure = probability(sighting.evidence)
         identity = self._identify(frame, state.box, sure) if verdict.state == TRACKING else None
         watch.lap("identify")
         info = _info(sighting, weights, state.appearance.steps_taken)
@@ -219,15 +217,17 @@ class Tracker:
         learning = not brief and due(state.frame + 1, self.config.memory.every)
         return Query(frame, state.box, state.last_seen, state.unseen, brief, learning, state.rng, watch)
 
-    def _evidence(
-        self, state: TargetState, frame: Frame, box: Box, cloud: Cloud, chosen: int, response: float | None
-    ) -> Evidence:
-        """Measure the errors of the estimate; of boxes on the same place the best aligned one counts."""
-        energy = self.config.features.energy
+    def _sighting(
+        self, state: TargetState, query: Query, box: Box, cloud: Cloud, view: View, chosen: int, response: float | None
+    ) -> Sighting:
+        """Measure the errors of an estimate; of boxes on the same place the best aligned one counts."""
         beside = iou(cloud.boxes, cloud.boxes[chosen : chosen + 1]) > 0.5
         template = float(cloud.strangeness[beside].min(initial=cloud.strangeness[chosen]))
-        gap = colours_of(frame, box) - state.colours
-        return Evidence(float(cloud.theta_f[chosen]) / energy, template / energy, float(gap @ gap), response)
+        gap = colours_of(query.frame, box) - state.colours
+        evidence = Evidence(float(cloud.theta_f[chosen]) / ENERGY, template / ENERGY, float(gap @ gap), response)
+        odds = log_odds(evidence, self.config.confidence.weights)
+        query.watch.lap("estimate")
+        return Sighting(box, cloud, chosen, view, evidence, odds, query.rng.bit_generator.state, query.watch)
 
     def _identify(self, frame: Frame, box: Box, sure: float) -> Identity | None:
         """Say who it is, where there is a gallery and enough of the target in the frame."""
@@ -237,11 +237,11 @@ class Tracker:
 
     def _learn(self, state: TargetState, frame: Frame, view: View) -> None:
         """Take samples around the estimate into memory, and learn the metric from them."""
-        memory, ranking, rng = self.config.memory.in_frame(state.frame), self.config.ranking, state.rng
-        near, beside = foreground_boxes(rng, state.box, memory), background_boxes(rng, state.box, memory)
+        rng, (positives, negatives) = state.rng, self.config.memory.counts(state.frame)
+        near, beside = foreground_boxes(rng, state.box, positives), background_boxes(rng, state.box, negatives)
         ranked: Floats = np.empty((0, 4))
-        if due(state.frame, ranking.every) and self.config.metric.learning != "off":
-            ranked = ranked_boxes(rng, state.box, ranking)
+        if due(state.frame, self.config.ranking.every) and self.config.metric.learning != "off":
+            ranked = ranked_boxes(rng, state.box)
         boxes = np.vstack([near, beside, ranked])
         if not view.covers(boxes):  # the target has moved farther than usual
             view = state.observer.cut(frame, boxes, view.zoom)
@@ -252,7 +252,7 @@ class Tracker:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything the next frame needs to an ``.npz`` file (no pickle)."""
-        write_state(Path(path), *self.to_saved())
+        write_tracker(Path(path), *self.to_saved())
 
     def to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return everything the next frame needs, as values for JSON and as named arrays."""
@@ -263,7 +263,7 @@ class Tracker:
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
-        meta, arrays = read_state(Path(path))
+        meta, arrays = read_tracker(Path(path))
         try:
             return cls.from_saved(meta, arrays, gallery)
         except (KeyError, TypeError, AttributeError) as error:
