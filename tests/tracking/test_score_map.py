@@ -136,7 +136,7 @@ def test_without_a_target_there_is_no_map(clip: Clip) -> None:
 # --- the picture
 
 
-@pytest.mark.parametrize("suffix", [*FORMATS, ".PNG"])
+@pytest.mark.parametrize("suffix", [*PICTURE_FORMATS, ".PNG"])
 def test_the_name_tells_the_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / "deep" / f"picture{suffix}"
     check_picture_path(path)
