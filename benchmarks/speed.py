@@ -23,7 +23,6 @@ from time import perf_counter
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
-from metrack.rivals import RIVALS, TargetTracker, opencv
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -34,6 +33,7 @@ from metrack.arrays import Frame
 from metrack.config import preset
 from metrack.evaluation.sequences import Sequence
 from metrack.frames import VideoWriter
+from metrack.rivals import RIVALS, TargetTracker, opencv
 from metrack.synth import builtin_clip
 
 console = Console()

@@ -6,9 +6,13 @@ import pytest
 
 from metrack.box import Box, iou
 from metrack.estimate import LOST
+from metrack.evaluation.execute import execute
+from metrack.evaluation.plan import RunProtocol, runs_on
+from metrack.evaluation.sequences import builtin_sequences
 from metrack.evaluation.trackers import TrackerSpec
 from metrack.rivals import RIVALS
 from metrack.synth import builtin_clip
+from metrack.testing import check_tracker
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +76,22 @@ def test_a_missing_package_is_named_with_its_install_line(name, module, monkeypa
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ValueError, match=rf"tracker {name} needs .*pip install 'metrack\[peers\]'"):
         TrackerSpec.parse(name)
+
+
+def test_a_new_rival_is_one_file_and_one_line(clip, monkeypatch):
+    """The file: a tracker that drifts to the right, and its Rival. The line: its entry in RIVALS."""
+
+    class Drift(RivalTracker):
+        def _start(self, frame, box):
+            pass
+
+        def _find(self, frame):
+            return self._box.grow(1, 0)
+
+    monkeypatch.setitem(RIVALS, "drift", Rival("drift", "metrack", lambda: lambda seed: Drift()))
+    check_tracker(lambda seed: RIVALS["drift"].make(seed), leave_out=["picklable"])  # a class inside a function
+    spec = TrackerSpec.parse("mine=drift")
+    (sequence,) = [each.part(0, 3) for each in builtin_sequences() if each.name == "balloon-calm"]
+    (run,) = runs_on(spec, sequence, RunProtocol())
+    np.testing.assert_allclose(execute(run).boxes[:, 2], run.first_box.w + np.array([0, 2, 4]))
+    assert spec.settings()["rival"] == "drift"

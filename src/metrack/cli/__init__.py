@@ -1,6 +1,22 @@
-"""The command line: parse, call, print."""
+"""The command line: parse, call, print; one file a command."""
 
-from metrack.cli import evaluate, follow, gallery, report, reproduce, studio
+from importlib import import_module
+
 from metrack.cli.app import app, main, run
 
-__all__ = ["app", "evaluate", "follow", "gallery", "main", "report", "reproduce", "run", "studio"]
+__all__ = ["app", "main", "run"]
+
+COMMANDS = (
+    "track",
+    "demo",
+    "map",
+    "info",
+    "gallery",
+    "studio",
+    "evaluate",
+    "report",
+    "reproduce",
+)  # in the order in which help lists them
+
+for name in COMMANDS:  # importing a file adds its command to the app
+    import_module(f"metrack.cli.{name}")

@@ -26,8 +26,8 @@ HEIGHT = 120.0  # pixels: two curves stand beside each other
 
 
 def details_html(sequence: Sequence, order: Ordered[TrackerScores], looks: Mapping[str, Look], *, opened: bool) -> str:
-    """Return a part that opens at a click; the box of the first tracker of ``order`` lies on top."""
-    found = {tracker.label: _alike(tracker, sequence.name) for tracker in reversed(order)}
+    """Return the section of one sequence, folded until clicked; boxes of the first tracker of ``order`` lie on top."""
+    found = {tracker.label: _same_start(tracker, sequence.name) for tracker in reversed(order)}
     runs = {label: made for label, made in found.items() if made}
     strip = boxes_html(sequence, {label: made[0] for label, made in runs.items()}, looks)
     legend = legend_html({label: look for label, look in looks.items() if label in runs})
@@ -83,7 +83,7 @@ def absent(sequence: Sequence) -> list[tuple[int, int]]:
     return stretches_where(np.isnan(sequence.truth).any(axis=1))
 
 
-def _alike(tracker: TrackerScores, name: str) -> list[ScoredRun]:
+def _same_start(tracker: TrackerScores, name: str) -> list[ScoredRun]:
     """Return the runs on a sequence that begin where the first one does."""
     made = [run for run in tracker.runs.get(name, ()) if run.result.error is None]
     return [run for run in made if run.start == made[0].start]

@@ -12,7 +12,7 @@ from metrack.estimate import TRACKING, Estimate
 from metrack.evaluation.plan import PlannedRun
 from metrack.evaluation.result import RunResult
 from metrack.evaluation.trackers import TrackerSpec
-from metrack.runs.job import compile_kernels
+from metrack.runs.opening import compile_kernels
 from metrack.threads import one_blas_thread
 
 

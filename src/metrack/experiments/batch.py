@@ -1,4 +1,4 @@
-"""A memory of fixed size against one that keeps everything: what is lost, and what it costs over time."""
+"""A memory of fixed size against one that keeps everything: accuracy and time per frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from metrack.experiments.drawing import over_time, runs_by_label
 
 
 def run(experiment: Experiment, context: Context) -> Finding:
-    """Compare as usual, and show every frame."""
+    """Compare as usual, and plot overlap and time of every frame."""
     comparison = run_trackers(experiment, context)
     finding, runs = summarise(experiment, comparison), runs_by_label(comparison)
     overlaps = over_time(runs, lambda each: each.overlap, title="VOR", y_label="VOR", y_range=(0, 1))

@@ -1,6 +1,6 @@
 """The confidence map around a target, with the learned metric and without: what figure 1 of the paper shows.
 
-A map tells more the higher its peak stands over its median, and the nearer the peak is to the truth.
+A map is better the higher its peak stands over its median, and the nearer the peak is to the truth.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from metrack.box import Box
 from metrack.draw.chart import Chart
-from metrack.draw.plots import image_plot
+from metrack.draw.heat import confidence_chart, peak
 from metrack.evaluation.sequences import Sequence
 from metrack.evaluation.trackers import TrackerSpec
 from metrack.experiments.base import Cell, Context, Experiment, Finding
@@ -27,7 +27,7 @@ MAPS = ("without metric", "with metric")
 
 
 def run(experiment: Experiment, context: Context) -> Finding:
-    """Map every sequence, and measure the peaks."""
+    """Compute the maps of every sequence and measure their peaks."""
     spec = experiment.specs()[0]
     context.evaluate([spec], experiment.protocol, [])
     rows: list[list[Cell]] = []
@@ -37,9 +37,12 @@ def run(experiment: Experiment, context: Context) -> Finding:
         maps = _cached_maps(spec, sequence, frame, context)
         rows += [_row(name, sequence, frame, maps) for name in MAPS]
         if len(figures) < MOST:
-            title = f"{sequence.name}, frame {frame}"
-            figures.append(image_plot({name: maps[name] for name in MAPS}, title=title))
+            figures.append(_chart(maps, f"{sequence.name}, frame {frame}"))
     return Finding(experiment.id, COLUMNS, [*_means(rows), *rows], figures)
+
+
+def _chart(maps: Arrays, title: str) -> Chart:
+    return confidence_chart(Box(*maps["box"].tolist()), {name: maps[name] for name in MAPS}, title=title)
 
 
 def _cached_maps(spec: TrackerSpec, sequence: Sequence, frame: int, context: Context) -> Arrays:
@@ -55,7 +58,7 @@ def _last_frame(sequence: Sequence) -> int:
 
 
 def _maps(spec: TrackerSpec, sequence: Sequence, last: int) -> Arrays:
-    """Follow a sequence to a frame, and map there."""
+    """Track up to a frame and compute its confidence maps."""
     _, tracker, steps = track_sequence(spec, sequence.part(0, last + 1))
     for frame, _ in steps:  # noqa: B007
         pass
@@ -76,8 +79,7 @@ def measure_peak(scores: NDArray[np.float64], box: Box, truth: Box) -> tuple[flo
     >>> measure_peak(np.array([[1.0, 1, 1], [1, 1, 1], [1, 1, 3]]), Box(0, 0, 4, 4), Box(1, 0, 4, 4))
     (3.0, 1.0)
     """
-    radius = len(scores) // 2
-    dy, dx = (int(place) - radius for place in np.unravel_index(np.argmax(scores), scores.shape))
+    dx, dy = peak(scores)
     (x, y), (true_x, true_y) = box.centre, truth.centre
     distance = math.hypot(x + dx - true_x, y + dy - true_y)
     return float(scores.max() / np.median(scores)), distance

@@ -1,4 +1,4 @@
-"""When the target is hidden: the reconstruction error over time, and the events the tracker reports.
+"""Detection of occlusions: the reconstruction error over time, and the events the tracker reports.
 
 An event is reported where the state turns from tracking to anything else. Where a sequence knows in which frames its
 target is hidden, the events are scored; the plots show those frames in grey. One run per tracker and sequence.

@@ -1,7 +1,7 @@
 """How many particles are needed, and what they cost.
 
-Beside the time of whole frames stands the time of scoring alone, which is what particles cost: it is measured on the
-first sequence, in this process. Time ~ particles^e with e < 1 is what the paper calls sublinear.
+The time of scoring alone, which is what particles cost, is measured on the first sequence, in this process.
+Time ~ particles^e with e < 1 is what the paper calls sublinear.
 """
 
 from __future__ import annotations

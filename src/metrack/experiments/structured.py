@@ -14,7 +14,7 @@ from metrack.experiments.table import mean_of
 
 
 def run(experiment: Experiment, context: Context) -> Finding:
-    """Compare as usual, and summarise how much slower structured learning is."""
+    """Compare as usual, and note how much slower structured learning is."""
     comparison = run_trackers(experiment, context)
     finding = summarise(experiment, comparison)
     time = {tracker.label: mean_of(comparison, tracker, "ms") for tracker in comparison.trackers}
