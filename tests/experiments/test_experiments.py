@@ -17,21 +17,10 @@ from metrack.experiments.paper import read_paper
 from metrack.experiments.particles import VALUES, growth
 from metrack.experiments.registry import EXPERIMENTS, look_up
 from metrack.experiments.reproduce import reproduce
+from support.in_process import InProcess
 
 IDS = """confidence-map buffer-size particles linear-representation sampling metric-configuration batch initialisation
 trade-off state-of-the-art structured identification occlusion""".split()
-
-
-class Here:
-    """Workers that execute everything in this process, and remembers what."""
-
-    def __init__(self):
-        self.executed = []
-
-    def execute(self, runs):
-        for run in runs:
-            self.executed.append((run.spec.label, run.name))
-            yield run, execute(run)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +32,7 @@ def clips():
 def context(clips, tmp_path):
     """One very short sequence under a name of the paper, and one seed."""
     sequence = replace(clips["balloon-calm"].part(0, 4), name="Trellis")
-    return Context([sequence], tmp_path / "out", Here())
+    return Context([sequence], tmp_path / "out", InProcess())
 
 
 def as_dicts(finding):
@@ -114,7 +103,7 @@ def test_every_experiment_runs(id, context):
     if experiment.measures and id != "initialisation":
         labels = {spec.label for spec in experiment.specs()}
         assert {row["tracker"] for row in as_dicts(finding) if row["sequence"] == "mean"} == labels
-    assert run(id, replace(context, workers=(again := Here()))).rows == finding.rows
+    assert run(id, replace(context, workers=(again := InProcess()))).rows == finding.rows
     assert again.executed == []
 
 
@@ -266,7 +255,7 @@ def few(clips, monkeypatch):
 
 @pytest.mark.usefixtures("few")
 def test_reproducing_leaves_files_and_does_nothing_twice(tmp_path):
-    workers, told = Here(), []
+    workers, told = InProcess(), []
     out, ids = tmp_path / "out", ["sampling", "confidence-map"]
     findings = reproduce(
         ids,
@@ -296,7 +285,7 @@ def test_reproducing_leaves_files_and_does_nothing_twice(tmp_path):
     assert (out / "sampling" / "table.tex").read_text().count(r"\\") == 1 + len(findings[0].rows)
     index = (out / "index.html").read_text()
     assert all(f'href="{id}/index.html"' in index and f'src="{id}/figure-1.svg"' in index for id in ids)
-    again = Here()
+    again = InProcess()
     assert reproduce(ids[:1], "builtin", out, workers=again, seeds=1, length=3)[0].rows == findings[0].rows
     assert again.executed == []
     assert 'href="confidence-map/index.html"' in (out / "index.html").read_text()  # what was there stays
@@ -313,7 +302,7 @@ def test_one_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
         "builtin",
         tmp_path,
         sequences=["balloon-calm"],
-        workers=Here(),
+        workers=InProcess(),
         length=2,
     )
     assert findings[0].error == "RuntimeError: the <cable> is loose"
@@ -330,7 +319,7 @@ def test_one_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
 def test_all_means_every_experiment(tmp_path, monkeypatch):
     for id, each in list(EXPERIMENTS.items()):
         monkeypatch.setitem(EXPERIMENTS, id, replace(each, run=lambda experiment, context: Finding(experiment.id)))
-    assert [finding.id for finding in reproduce(["all"], "builtin", tmp_path, workers=Here())] == IDS
+    assert [finding.id for finding in reproduce(["all"], "builtin", tmp_path, workers=InProcess())] == IDS
     index = (tmp_path / "index.html").read_text()
     assert [id for id in IDS if f'href="{id}/index.html"' not in index] == []
 
@@ -349,7 +338,7 @@ def test_all_means_every_experiment(tmp_path, monkeypatch):
 def test_what_cannot_be_done_is_refused_before_any_work(wrong, message, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(ValueError, match=message):
-        reproduce(**{"ids": ["sampling"], "data": "builtin", "out": out, "workers": Here(), **wrong})
+        reproduce(**{"ids": ["sampling"], "data": "builtin", "out": out, "workers": InProcess(), **wrong})
     assert not out.exists()
 
 
@@ -358,4 +347,4 @@ def test_somebody_elses_folder_is_refused(tmp_path):
     (tmp_path / "sampling" / "thesis.tex").touch()
     (tmp_path / "summary.json").write_text('{"program": "metrack"}')
     with pytest.raises(ValueError, match="folder must be new, empty or an earlier metrack result"):
-        reproduce(["sampling"], "builtin", tmp_path, workers=Here())
+        reproduce(["sampling"], "builtin", tmp_path, workers=InProcess())

@@ -5,6 +5,7 @@ import pytest
 
 from metrack import identity
 from metrack.config import preset
+from metrack.metric.projection import FLOOR
 
 
 def test_distances_are_those_of_least_squares(seed):
