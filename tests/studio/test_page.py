@@ -220,6 +220,7 @@ def test_a_person_opens_draws_tracks_corrects_understands_exports_and_finds_it_a
     until(page, "[...document.querySelectorAll('#panel-why img')].every(e => e.complete && e.naturalWidth)")
     assert pictures.count() >= 5
     assert "θ_f" in page.locator("#panel-why").inner_text()
+    assert "Judged as tracking: its " in page.locator("#panel-why").inner_text()
 
     page.get_by_role("tab", name="Settings").click()
     assert page.locator("#preset").is_disabled()
