@@ -10,20 +10,18 @@ from PIL import Image as Pillow
 from development import data_folder
 from metrack.box import Box
 from metrack.features import colour
-from metrack.frames.formats import Record
 from metrack.identity import (
     Gallery,
     Identifier,
-    confident_views,
     cumulative,
     describe,
     distances,
     metric,
     nearest,
 )
+from metrack.identity.crops import MOST_TEMPLATES, spread
 from metrack.identity.gallery import COPIES, RIDGE
 from metrack.identity.residual import TemplateSets
-from metrack.identity.views import MOST_TEMPLATES, spread
 from metrack.synth import builtin_clip
 from reference import identity as slow
 
@@ -276,27 +274,7 @@ class TestSources:
         assert np.array_equal(np.concatenate(folder.templates), np.concatenate(boxes.templates))
         assert np.array_equal(folder.metric, boxes.metric)
 
-    def test_an_earlier_run_gives_its_sure_frames(self):
-        clip = builtin_clip(frames=60, occlusion=False, departure=False)
-        states = {3: "occluded", 5: "tracking"}
-        records = [
-            Record(i, i / 30, target, clip.truth[i].box, 0.3 if i == 4 else 0.9, states.get(i, "tracking"))
-            for i in range(6)
-            for target in (0, 1)
-        ]
-        views = list(confident_views(clip, records, {0: "balloon"}))
-        assert [name for name, _ in views] == ["balloon"] * 4
-        expected = [describe.patch_of(clip[i], clip.truth[i].box) for i in (0, 1, 2, 5)]
-        assert all(np.array_equal(patch, want) for (_, patch), want in zip(views, expected, strict=True))
-        assert Gallery.from_views(iter(views)).names == ("balloon",)
-        with pytest.raises(
-            ValueError, match=r"records must hold a frame of 'kite' tracked with a score of at least 0.5"
-        ):
-            confident_views(clip, records, {7: "kite"})
-        with pytest.raises(ValueError, match="frames must reach to frame 5"):
-            list(confident_views([clip[0]], records, {0: "balloon"}))
-
-    def test_of_many_views_evenly_spread_ones_are_taken(self):
+    def test_of_many_crops_evenly_spread_ones_are_taken(self):
         chosen = spread(list(range(1000)))
         assert len(chosen) == MOST_TEMPLATES
         assert (chosen[0], chosen[-1]) == (0, 999)
@@ -361,7 +339,7 @@ class TestRefusals:
 
     def test_nothing_at_all(self):
         with pytest.raises(ValueError, match="a gallery must hold at least one target, got none"):
-            Gallery.from_views([])
+            Gallery.from_crops([])
 
     @pytest.mark.parametrize("score", [-0.1, 1.1, math.nan])
     def test_a_score_that_is_none(self, gallery, score):
