@@ -26,7 +26,7 @@ from metrack.synth import Clip, builtin_clip
 
 CHANGES = {"motion.particles": 20, "memory.size": 20, "metric.learning": "off"}
 LIGHT = [part for name, value in CHANGES.items() for part in ("--set", f"{name}={value}")]
-COMMAND = "from metrack.runs import job; job.SECONDS_BETWEEN_CHECKPOINTS = 0.05; import metrack.cli as cli; cli.main()"
+COMMAND = "import metrack.runs.session as s; s.SECONDS_BETWEEN_CHECKPOINTS = 0.05; from metrack.cli import main; main()"
 RESULTS = {"events.jsonl", "boxes.csv", "boxes.txt", "report.html", "summary.json", "tracked.mp4", "trajectory.jsonl"}
 
 
@@ -376,7 +376,7 @@ def test_ctrl_c_while_compiling_says_so(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("metrack.runs.job.compile_kernels", interrupt)
+    monkeypatch.setattr("metrack.runs.session.compile_kernels", interrupt)
     assert run(["track", str(video), "--box", box, "-o", str(tmp_path / "out")]) == 2
     assert capsys.readouterr().err == "metrack: interrupted\n"
 

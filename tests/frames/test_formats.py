@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrack.box import Box
-from metrack.estimate import Evidence
+from metrack.estimate import RULES, Evidence, Verdict
 from metrack.frames.formats import (
     Record,
     from_json_line,
@@ -33,8 +34,9 @@ records = st.builds(
     state=st.sampled_from(["tracking", "occluded", "lost"]),
     identity=st.none() | st.text(max_size=9),
     evidence=st.none() | st.builds(Evidence, numbers, numbers, numbers, numbers),
+    verdict=st.none() | st.builds(Verdict, st.just(""), st.sampled_from(sorted(RULES)), numbers, numbers),
     distances=st.none() | st.lists(numbers, max_size=3).map(tuple),
-)
+).map(lambda record: replace(record, verdict=record.verdict and replace(record.verdict, state=record.state)))
 HALF = 0.5e-3 + 1e-9  # a thousandth, rounded
 
 

@@ -15,14 +15,12 @@ from metrack.draw.raster import SCALE
 from metrack.frames import VideoWriter, open_source
 from metrack.identity import Gallery
 from metrack.runs.job import Job, follow
-from metrack.runs.report import is_run, write_page, write_report
+from metrack.runs.report import is_run, write_page, write_run_report
 from metrack.runs.report.curves import identification, occlusion, timeline
-from metrack.runs.report.page import again
 from metrack.runs.report.reading import read_run
 from metrack.runs.report.strip import moments, shots
 from metrack.runs.results import PAGE, PICTURES
 from metrack.synth import builtin_clip
-from metrack.tracking.confidence import FAMILIAR, SUSPICIOUS
 from support.browsing import opened_page
 
 HOSTILE = "<img src=x onerror=alert(1)>&"
@@ -83,7 +81,7 @@ def test_the_page_needs_nothing_else_and_says_what_happened(report, run):
 
 
 def test_the_command_of_the_page_is_that_of_the_run(run):
-    words = shlex.split(again(run.summary))
+    words = shlex.split(Job.from_summary(run.summary).command)
     assert words[:3] == ["metrack", "track", run.summary["source"]]
     boxes = [[float(side) for side in words[k + 1].split(",")] for k, word in enumerate(words) if word == "--box"]
     assert boxes == [target["box"] for target in run.summary["targets"]]
@@ -98,17 +96,24 @@ def test_pictures_are_as_large_as_promised(report):
             assert picture.size[0] == 1200 * SCALE
 
 
-def test_the_limits_are_those_that_made_the_states(run):
+def test_the_report_shows_what_the_states_were_decided_by(run):
     panels = occlusion(run).panels
-    assert len(panels) == 4  # two errors of two targets
-    limit, error = (curve.y for curve in panels[0].curves)
-    states = np.array([record.state for record in run.records[1]])
-    begins = np.flatnonzero((states[1:] != "tracking") & (states[:-1] == "tracking")) + 1
-    assert len(begins) == len([event for event in run.events if event.event == "occluded" and event.target == 1]) > 0
-    assert (error[begins] > limit[begins]).all()
-    np.testing.assert_allclose(limit[begins + 1], limit[begins] * FAMILIAR / SUSPICIOUS)
-    spans = [(span.first, span.last) for span in panels[0].spans]
-    assert [int(first) for first, _ in spans] == begins.tolist()
+    assert len(panels) == 6  # two errors and a margin of two targets
+    limit, margin = (curve.y for curve in panels[2].curves)
+    hidden = np.array([record.state != "tracking" for record in run.records[1]])
+    assert 5 < hidden.sum() < len(hidden)
+    np.testing.assert_array_equal(limit, 1.0)
+    np.testing.assert_array_equal(margin > limit, hidden)  # the box of the first frame was given: no verdict
+    assert np.isnan(margin[0])
+    begins = np.flatnonzero(np.diff(hidden.astype(int)) == 1) + 1
+    assert [span.first for span in panels[2].spans] == begins.tolist()
+
+
+def test_events_name_the_rule_its_value_its_limit_and_the_score(run):
+    for event in (each for each in run.events if each.event in ("occluded", "reappeared")):
+        (record,) = [each for each in run.records[event.target] if each.frame == event.frame]
+        assert record.verdict.reason in event.reason
+        assert f"score {record.score:.2f}" in event.reason.replace("score is", "score")
 
 
 def test_the_nearest_of_all_frames_so_far_is_whom_the_tracker_names(run):
@@ -134,11 +139,11 @@ def test_an_older_trajectory_gives_the_curves_it_has(folder, tmp_path):
     (old / "trajectory.jsonl").write_text("".join(json.dumps({k: line[k] for k in kept}) + "\n" for line in lines))
     summary = json.loads((folder / "summary.json").read_text())
     (old / "summary.json").write_text(json.dumps({k: v for k, v in summary.items() if k not in ("stop", "gallery")}))
-    page, *pictures = write_report(old)
+    page, *pictures = write_run_report(old)
     assert [path.name for path in pictures] == ["events.png"]
     assert re.findall(r"<h2>(.*?)</h2>", page.read_text()) == ["What was followed", "What happened"]
-    wanted = [event for event in read_run(folder).events if event.event != "identity changed"]
-    assert read_run(old).events == wanted
+    wanted = [(e.frame, e.target, e.event) for e in read_run(folder).events if e.event != "identity changed"]
+    assert [(e.frame, e.target, e.event) for e in read_run(old).events] == wanted
 
 
 def test_frames_come_from_the_source_or_from_the_video_or_not_at_all(folder, tmp_path):

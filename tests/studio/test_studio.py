@@ -1,4 +1,4 @@
-"""The studio as a program asks it: runs, corrections, wrong wishes, strangers, and a server that is killed."""
+"""The studio as a program asks it: runs, corrections, wrong requests, other sites, and a server that is killed."""
 
 import gc
 import io
@@ -17,18 +17,15 @@ from PIL import Image
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync import client
 
-from metrack import Tracker
 from metrack.cli import run as command_line
 from metrack.config import PRESETS, TrackerConfig
 from metrack.frames import open_source
-from metrack.frames.base import VideoFrame
 from metrack.frames.formats import read_jsonl
 from metrack.identity import Gallery
 from metrack.runs.job import Job, follow
-from metrack.studio.reader import Reader
-from metrack.studio.run import Run
-from metrack.studio.shrink import fit
-from metrack.studio.track import Track
+from metrack.studio.pictures import fit
+from metrack.studio.reading import Reader
+from metrack.studio.run_thread import RunThread
 from support.studio import BOX, CLIP, HIDDEN, paint, studio
 
 OTHER = [200.0, 60.0, 30.0, 30.0]
@@ -73,8 +70,8 @@ def test_a_correction_replaces_one_target_from_its_frame_on_and_can_be_undone(se
     run = served.start([BOX, OTHER], stop=24)
     served.done(run)
     before = records(served, run)
-    wish = {"frame": 12, "target": 1, "box": [20, 20, 30, 30]}
-    assert served.get(f"/api/runs/{run}/correct", wish)["state"] == "paused"
+    request = {"frame": 12, "target": 1, "box": [20, 20, 30, 30]}
+    assert served.get(f"/api/runs/{run}/correct", request)["state"] == "paused"
     assert not (served.runs / run / "resume").exists()  # one target is behind the other: nothing to resume from
     served.get(f"/api/runs/{run}/go", {})
     served.done(run)
@@ -85,7 +82,7 @@ def test_a_correction_replaces_one_target_from_its_frame_on_and_can_be_undone(se
     assert after[30].box != before[30].box
     assert [each.frame for each in after] == [each.frame for each in before]
     summary = json.loads((served.runs / run / "summary.json").read_text())
-    assert summary["corrections"] == [wish]
+    assert summary["corrections"] == [request]
     assert not (served.runs / run / "resume").exists()
     assert served.get(f"/api/runs/{run}/undo", {})["can_undo"] is False
     served.get(f"/api/runs/{run}/go", {})
@@ -193,7 +190,7 @@ def test_a_picture_made_smaller_looks_like_the_large_one():
 
 def runs_in_memory():
     gc.collect()
-    return sum(isinstance(each, Run) for each in gc.get_objects())
+    return sum(isinstance(each, RunThread) for each in gc.get_objects())
 
 
 def test_only_the_last_runs_keep_their_trackers_and_the_others_are_what_is_on_disk(tmp_path):
@@ -313,7 +310,7 @@ def test_a_truncated_video_is_followed_as_far_as_it_goes(served):
     assert again == "upload:half (2).mp4"
 
 
-WRONG_WISHES = [
+WRONG_REQUESTS = [
     ("/api/runs", {"source": "clip", "boxes": []}, 400, "Draw a box"),
     ("/api/runs", {"source": "clip", "boxes": [[5, 5, 0, 0]]}, 400, "positive width and height"),
     ("/api/runs", {"source": "clip", "boxes": [[900, 5, 20, 20]]}, 400, "must lie in the frame"),
@@ -337,11 +334,11 @@ WRONG_WISHES = [
 
 
 @pytest.mark.parametrize(
-    ("path", "wish", "code", "words"), WRONG_WISHES, ids=[str(each[1])[:50] for each in WRONG_WISHES]
+    ("path", "request_", "code", "words"), WRONG_REQUESTS, ids=[str(each[1])[:50] for each in WRONG_REQUESTS]
 )
-def test_wrong_wishes_are_answered_with_a_sentence_and_start_nothing(served, path, wish, code, words):
+def test_wrong_requests_are_answered_with_a_sentence_and_start_nothing(served, path, request_, code, words):
     known = len(served.get("/api/runs"))
-    status, _, answer = served.ask(path, wish)
+    status, _, answer = served.ask(path, request_)
     assert (status, words in answer["error"]) == (code, True), answer
     assert str(served.runs) not in answer["error"]
     assert len(served.get("/api/runs")) == known
@@ -366,7 +363,7 @@ def test_the_folder_is_listed_and_no_way_leads_out(served):
         assert served.ask(f"/api/runs/{run}/export/files/{name}")[0] == 404
 
 
-def test_strangers_are_sent_away(served):
+def test_requests_of_other_sites_are_refused(served):
     for host in ("evil.example", f"evil.example:{served.port}", f"127.0.0.1:{served.port + 1}", "127.0.0.1"):
         status, headers, answer = served.ask("/api/about", headers={"Host": host})
         assert status == 421
@@ -486,13 +483,3 @@ def test_an_occlusion_is_told(served):
     (event,) = served.get(f"/api/runs/{run}")["events"]
     assert event["event"] == "occluded"
     assert event["frame"] in HIDDEN
-
-
-def test_a_track_goes_on_while_its_target_is_hidden_and_teaches_nothing(tmp_path):
-    tracker = Tracker("fast")
-    tracker.init(CLIP[0], CLIP.first_box)
-    tracker.save(tmp_path / "tracker.npz")
-    track = Track(1, Tracker.load(tmp_path / "tracker.npz"))
-    track.found(VideoFrame(1, 0.04, CLIP[1]), tracker.update(CLIP[1]))  # the one that was loaded has not learned yet
-    assert [record.frame for record in track.records] == [1]
-    assert track.kept == ({}, {})

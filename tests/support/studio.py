@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import uvicorn
 
 from metrack.frames import VideoWriter
-from metrack.studio.serving import prepare
+from metrack.studio.server import prepare
 from metrack.synth import builtin_clip
 
 CLIP = builtin_clip(110, (320, 240), departure=False)

@@ -15,7 +15,7 @@ from metrack.cli import run
 from metrack.config import preset
 from metrack.frames.formats import FORMATS, Record, read_jsonl
 from metrack.frames.sink import VideoWriter
-from metrack.runs.results import ResultFolder
+from metrack.runs.results import ResultFolder, cut_results
 from metrack.synth import builtin_clip, crossing_balloons
 from metrack.tracking.several import AT_ONCE, assign, target_seed
 
@@ -266,12 +266,14 @@ def test_the_command_writes_motchallenge_lines_on_request(images, tmp_path, caps
 
 def test_a_resumed_run_goes_on_with_its_motchallenge_file(tmp_path):
     frames = [[Record(n, n / 30, target, Box(n, 0, 9, 9), 0.5, "tracking") for target in (1, 2)] for n in range(4)]
-    with ResultFolder.create(tmp_path, 2, ["mot"]) as results:
-        for records in frames[:3]:
-            results.add(records)
-    results, earlier = ResultFolder.reopen(tmp_path, 2, 2, ["mot"])
-    with results:
-        results.add(frames[3])
+    results = ResultFolder.create(tmp_path, 2, ["mot"])
+    for records in frames[:3]:
+        results.add(records, [])
+    results.close()
+    earlier = cut_results(tmp_path, 2, 2, ["mot"])
+    results = ResultFolder(tmp_path, 2, ["mot"])
+    results.add(frames[3], [])
+    results.close()
     expected = [FORMATS["mot"].line(record) for records in (*frames[:2], frames[3]) for record in records]
     assert (tmp_path / "mot.txt").read_text().splitlines() == expected
-    assert earlier == frames[0] + frames[1]
+    assert earlier == frames[:2]

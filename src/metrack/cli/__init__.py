@@ -1,6 +1,12 @@
-"""The command line: parse, call, print."""
+"""The command line: parse, call, print; one file a command."""
 
-from metrack.cli import bench, follow, gallery, studio
+from importlib import import_module
+
 from metrack.cli.app import app, main, run
 
-__all__ = ["app", "bench", "follow", "gallery", "main", "run", "studio"]
+__all__ = ["app", "main", "run"]
+
+COMMANDS = ("track", "demo", "map", "info", "gallery", "studio", "bench")  # in the order in which help lists them
+
+for name in COMMANDS:  # importing a file adds its command to the app
+    import_module(f"metrack.cli.{name}")

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
+
+from metrack.cli.options import in_options
+
+if TYPE_CHECKING:
+    from metrack.runs.job import Halt
 
 app = typer.Typer(
     name="metrack",
@@ -34,13 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = app(list(arguments) if arguments is not None else None, standalone_mode=False) or 0
+        code = app(words, standalone_mode=False) or 0
         return _complain("interrupted", 2) if code == INTERRUPTED else code
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted", 2)
     except ValueError as error:
-        return _complain(str(error), 1)
+        return _complain(in_options(str(error), words[0] if words else ""), 1)
     except OSError as error:
         return _complain(f"--out must be a folder with room for the results, but writing failed ({error})", 1)
     except Exception as error:
@@ -65,3 +73,33 @@ def _root(
         raise typer.Exit
     if context.invoked_subcommand is None:
         console.print(context.get_help(), markup=False)
+
+
+@contextmanager
+def halting() -> Iterator[Halt]:
+    """Let the first Ctrl-C or SIGTERM end the run after the frame in hand, and the second at once."""
+    from metrack.runs.job import Halt  # here, because it takes a second
+
+    halt = Halt()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def ask(*_: object) -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        halt.ask()
+
+    for number in before:
+        signal.signal(number, ask)
+    try:
+        yield halt
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def facts_table() -> Table:
+    """Return an empty table of names and what there is to say of them."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    return table

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from metrack.cli.app import app, console
+from metrack.cli.options import GalleryPath
 
 MEGABYTE = 1_000_000
 
@@ -28,17 +29,14 @@ def studio(
     ),
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 8765,
     upload_limit: Annotated[int, typer.Option(metavar="MB", help="Largest upload.", min=1)] = 2000,
-    gallery: Annotated[
-        Path | None,
-        typer.Option(help="Say who it is: a file made by gallery build, or a folder with crops of everybody."),
-    ] = None,
+    gallery: GalleryPath = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """Open a local page: draw a box, watch it followed, see why."""
     try:
         import uvicorn
 
-        from metrack.studio.serving import prepare
+        from metrack.studio.server import prepare
     except ImportError as error:
         wanted = "pip install 'metrack[studio]'"
         raise ValueError(

@@ -13,7 +13,7 @@ from metrack.estimate import TRACKING, Estimate
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.outcome import Outcome
 from metrack.evaluation.plan import Run
-from metrack.runs.job import compile_kernels
+from metrack.runs.opening import compile_kernels
 from metrack.threads import one_blas_thread
 
 

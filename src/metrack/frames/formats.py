@@ -14,17 +14,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from metrack.box import Box
-from metrack.estimate import Evidence
+from metrack.estimate import Evidence, Verdict
 
+VERDICT = ("rule", "value", "limit")  # its state is that of the record
 CSV_HEADER = "frame,target,time,x,y,w,h,score,state"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Where one target was in one frame, and what that was judged by.
+    """Where one target was in one frame, and what its state was decided by.
 
-    ``distances`` are those of this frame by itself to every target of the gallery, in its order; ``identity`` follows
-    from all frames so far. Frames in which nobody is looked for have none.
+    The first frame, whose box is given, has no verdict. ``distances`` are those of this frame by itself to every
+    target of the gallery, in its order; ``identity`` follows from all frames so far. Frames in which nobody is looked
+    for have none.
     """
 
     frame: int
@@ -35,6 +37,7 @@ class Record:
     state: str
     identity: str | None = None  # where a gallery knows it
     evidence: Evidence | None = None
+    verdict: Verdict | None = None
     distances: tuple[float, ...] | None = None
 
 
@@ -48,9 +51,11 @@ def to_json_line(record: Record) -> str:
         "score": record.score,
         "state": record.state,
     }
+    verdict = record.verdict
     known = {
         "identity": record.identity,
         "evidence": None if record.evidence is None else asdict(record.evidence),
+        "verdict": None if verdict is None else {name: getattr(verdict, name) for name in VERDICT},
         "distances": record.distances,
     }
     return json.dumps(fields | {name: value for name, value in known.items() if value is not None}, allow_nan=False)
@@ -63,6 +68,8 @@ def from_json_line(line: str) -> Record:
     if "evidence" in fields:
         fields["evidence"].pop("scale", None)  # of version 0.1
         fields["evidence"] = Evidence(**fields["evidence"])
+    if "verdict" in fields:
+        fields["verdict"] = Verdict(fields["state"], **fields["verdict"])
     if "distances" in fields:
         fields["distances"] = tuple(fields["distances"])
     return Record(**fields)

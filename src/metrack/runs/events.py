@@ -1,4 +1,4 @@
-"""What happened to a target, and when: the turns of its state, each with a reason.
+"""What happened to a target, and when: changes of its state and of its identity, each with a reason.
 
 ``occluded`` and ``lost`` say that it is no longer seen, ``reappeared`` and ``recovered`` that it is seen again after
 the one or the other. A target is lost when it has been occluded for too long. With a gallery ``identity changed`` says
@@ -19,7 +19,7 @@ REAPPEARED, RECOVERED, RENAMED = "reappeared", "recovered", "identity changed"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A turn in one target's state."""
+    """A change of one target's state or identity."""
 
     frame: int
     time: float
@@ -32,34 +32,40 @@ class Event:
         return json.dumps(asdict(self), allow_nan=False)
 
 
-class Witness:
-    """Sees the records of one frame after another and tells the events in them."""
+class EventDetector:
+    """Turns the records of consecutive frames into events."""
 
     def __init__(self) -> None:
-        self._last: dict[int, str] = {}  # state of every target
+        self._states: dict[int, str] = {}  # of every target in the frame before
         self._unseen: dict[int, int] = {}  # for how many frames it has not been seen
         self._names: dict[int, str] = {}  # whom it was last taken for
 
-    def take(self, records: Iterable[Record]) -> Iterator[Event]:
-        """Take in the records of a frame; give what happened in it."""
-        for record in records:
-            before, now = self._last.get(record.target, TRACKING), record.state
-            unseen = self._unseen.get(record.target, 0)
-            if now != before:
-                kind = {LOST: RECOVERED, OCCLUDED: REAPPEARED}[before] if now == TRACKING else now
-                yield Event(record.frame, record.time, record.target, kind, _reason(kind, record.score, unseen))
-            if record.identity is not None and record.identity != self._names.get(record.target):
-                before_that = self._names.get(record.target, "unknown")
-                reason = f"all frames so far together look most like {record.identity} (before: {before_that})"
-                yield Event(record.frame, record.time, record.target, RENAMED, reason)
-                self._names[record.target] = record.identity
-            self._last[record.target] = now
-            self._unseen[record.target] = 0 if now == TRACKING else unseen + 1
+    def update(self, records: Iterable[Record]) -> list[Event]:
+        """Take the records of the next frame, or of several in order, and return the events in them."""
+        return [event for record in records for event in self._events(record)]
+
+    def _events(self, record: Record) -> Iterator[Event]:
+        target, state, name = record.target, record.state, record.identity
+        before, unseen = self._states.get(target, TRACKING), self._unseen.get(target, 0)
+        if state != before:
+            kind = {LOST: RECOVERED, OCCLUDED: REAPPEARED}[before] if state == TRACKING else state
+            yield Event(record.frame, record.time, target, kind, reason(kind, record, unseen))
+        if name is not None and name != self._names.get(target):
+            before_that = self._names.get(target, "unknown")
+            why = f"all frames so far together look most like {name} (before: {before_that})"
+            yield Event(record.frame, record.time, target, RENAMED, why)
+            self._names[target] = name
+        self._states[target] = state
+        self._unseen[target] = 0 if state == TRACKING else unseen + 1
 
 
-def _reason(kind: str, score: float, unseen: int) -> str:
-    if kind == OCCLUDED:
-        return f"the best place looks much less like the target than usual (score {score:.2f})"
-    if kind == LOST:
-        return f"not seen for {unseen} frames (score {score:.2f})"
-    return f"looks like the target again after {unseen} frames (score {score:.2f})"
+def reason(kind: str, record: Record, unseen: int) -> str:
+    """Say why the state changed: by which rule, value and limit, and with which score."""
+    what = {OCCLUDED: "no longer seen", LOST: f"not seen for {unseen} frames"}.get(
+        kind, f"seen again after {unseen} frame{'' if unseen == 1 else 's'}"
+    )
+    score = f"score {record.score:.2f}"
+    if record.verdict is None:
+        return f"{what}: {score}"
+    decided = record.verdict.reason
+    return f"{what}: {decided}" if record.verdict.rule == "probability" else f"{what}: {decided}, {score}"

@@ -1,4 +1,4 @@
-"""From a source to the picture of a confidence map: follow the target, map its surroundings, draw."""
+"""Draw a confidence map: follow a target, then score every place around it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image as Pillow
 
 from metrack.arrays import Frame
 from metrack.checks import check_box
 from metrack.draw.heat import draw_confidence
-from metrack.files import replacing
+from metrack.draw.pictures import PICTURE_FORMATS, write_picture
 from metrack.frames import Source, VideoFrame, open_source
 from metrack.frames.formats import Record
-from metrack.runs.job import Halt, Job, Progress, compile_kernels, expected_length, first_frame
+from metrack.runs.job import Halt, Job, Progress
+from metrack.runs.opening import compile_kernels, expected_length, first_frame
 from metrack.tracking.score_map import check_radius, confidence_map, usual_radius
 from metrack.tracking.tracker import Tracker
 
-FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 Watch = Callable[[Progress], None]
 
 
@@ -37,15 +36,15 @@ class Mapped:
     ended: str | None  # name of a source that ended sooner than asked for
 
 
-def draw_map(job: Job, out: Path, radius: int | None, *, watch: Watch, halt: Halt) -> Mapped | None:
+def draw_map(job: Job, path: Path, radius: int | None, *, watch: Watch, halt: Halt) -> Mapped | None:
     """Follow the target of a job to its last frame and write the picture; None, and nothing written, if halted."""
     job.check()
-    check_picture_path(out)
+    check_picture_path(path)
     if radius is not None:
         check_radius(radius)
     maps: dict[str, NDArray[np.float64]] = {}
     with open_source(job.source) as source:
-        _check_outside(out, job.source)
+        _check_outside(path, job.source)
         tracker, frame = _follow_one(job, source, watch, halt)
         radius = radius or usual_radius(tracker.box)
         for name, metric in (("without metric", False), ("with metric", True)):
@@ -55,31 +54,29 @@ def draw_map(job: Job, out: Path, radius: int | None, *, watch: Watch, halt: Hal
             maps[name] = confidence_map(tracker, frame.image, radius, metric=metric)
     if halt.asked:
         return None
-    save_picture(out, draw_confidence(frame.image, tracker.box, maps, title=f"frame {frame.index}"))
+    save_picture(path, draw_confidence(frame.image, tracker.box, maps, title=f"frame {frame.index}"))
     sooner = job.stop is not None and frame.index + 1 < job.stop
     return Mapped(frame.index, maps, source.notice if source.ended_early else None, source.name if sooner else None)
 
 
 def save_picture(path: Path, picture: Frame) -> None:
     """Write a picture in one step, in the format that its name asks for."""
-    options = {"quality": 92, "subsampling": 0} if FORMATS[path.suffix.lower()] == "JPEG" else {}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part:
-            Pillow.fromarray(picture).save(part, FORMATS[path.suffix.lower()], **options)
+        write_picture(path, picture)
     except OSError as error:
-        raise ValueError(f"--out must be a picture that can be written, got {str(path)!r} ({error})") from None
+        raise ValueError(f"path must be a picture that can be written, got {str(path)!r} ({error})") from None
 
 
 def check_picture_path(path: Path) -> None:
     """Refuse a name under which no picture can be written, without touching anything."""
-    if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"--out must be a picture ending in {', '.join(FORMATS)}, got {str(path)!r}")
+    if path.suffix.lower() not in PICTURE_FORMATS:
+        raise ValueError(f"path must be a picture ending in {', '.join(PICTURE_FORMATS)}, got {str(path)!r}")
     if path.is_dir():
-        raise ValueError(f"--out must be a picture, but {str(path)!r} is a folder")
+        raise ValueError(f"path must be a picture, but {str(path)!r} is a folder")
     parent = next(each for each in path.absolute().parents if each.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        raise ValueError(f"--out must be a picture that can be written, but {str(parent)!r} does not allow it")
+        raise ValueError(f"path must be a picture that can be written, but {str(parent)!r} does not allow it")
 
 
 def _follow_one(job: Job, source: Source, watch: Watch, halt: Halt) -> tuple[Tracker, VideoFrame]:
@@ -101,8 +98,8 @@ def _follow_one(job: Job, source: Source, watch: Watch, halt: Halt) -> tuple[Tra
     return tracker, frame
 
 
-def _check_outside(out: Path, source: str) -> None:
+def _check_outside(path: Path, source: str) -> None:
     """Refuse to write over the source, or into a folder of images, where the picture would be one of them."""
     taken = {Path(each).resolve() for each in ([source] if Path(source).exists() else glob(source, recursive=True))}
-    if taken & {out.resolve(), out.resolve().parent}:
-        raise ValueError(f"--out must lie outside SOURCE, got {str(out)!r}")
+    if taken & {path.resolve(), path.resolve().parent}:
+        raise ValueError(f"path must lie outside the source, got {str(path)!r}")

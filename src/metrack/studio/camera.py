@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from metrack.frames import Source, VideoFrame, open_source
-from metrack.studio.reader import to_jpeg
-from metrack.studio.shot import WIDEST
+from metrack.studio.pictures import WIDEST, to_jpeg
 
 
 class OpenCamera:
@@ -69,22 +68,23 @@ class Cameras:
     def jpeg(self, text: str) -> bytes:
         """Take a picture."""
         with self._lock:
-            if self._open is None or self._open.text != text:
-                raise LookupError("This camera is not on; open it again.")
-            return to_jpeg(self._open.take().image, WIDEST)
+            return to_jpeg(self._opened(text).take().image, WIDEST)
 
     def hand_over(self, text: str) -> OpenCamera:
         """Give the camera to a run, which switches it off in the end."""
         with self._lock:
-            if self._open is None or self._open.text != text:
-                raise LookupError("This camera is not on; open it again.")
-            given, self._open = self._open, None
+            given, self._open = self._opened(text), None
             return given
 
     def close(self) -> None:
         """Switch the camera off."""
         with self._lock:
             self._switch_off()
+
+    def _opened(self, text: str) -> OpenCamera:
+        if self._open is None or self._open.text != text:
+            raise LookupError("This camera is not on; open it again.")
+        return self._open
 
     def _switch_off(self) -> None:
         if self._open is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import tempfile
 import threading
 import zipfile
@@ -11,14 +10,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from metrack.draw.marks import Mark, draw
+from metrack.draw.marks import draw
 from metrack.files import replacing
 from metrack.frames import VideoWriter, open_source
 from metrack.frames.formats import Record
+from metrack.runs.job import Job, mark_of
 from metrack.runs.report import write_page
 from metrack.runs.results import VIDEO
-from metrack.studio.book import NOTE, Book, command
-from metrack.studio.library import RECORDING
+from metrack.studio.media import RECORDING
+from metrack.studio.store import NOTE, RunStore
 
 COMMAND = "rerun.sh"
 HIDDEN = {NOTE}
@@ -37,7 +37,7 @@ def one_file(folder: Path, name: str) -> Path:
     return folder / name
 
 
-def zip_folder(folder: Path, job: dict[str, Any]) -> Path:
+def zip_folder(folder: Path, job: Job) -> Path:
     """Pack all results into a file, which the caller removes."""
     handle, name = tempfile.mkstemp(suffix=".zip", prefix="metrack-")
     with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -48,49 +48,48 @@ def zip_folder(folder: Path, job: dict[str, Any]) -> Path:
     return Path(name)
 
 
-def write_report(book: Book, name: str) -> str:
-    """Write the page that tells of a run, as ``metrack track`` leaves one, and return its name."""
-    run = book.find(name)
+def make_report(store: RunStore, name: str) -> str:
+    """Write the report of a run, as ``metrack track`` leaves one, and return the name of its page."""
+    run = store.find(name)
     if run is not None and run.over is None:
         raise ValueError("The report tells of the whole run: let it end, or stop it, first.")
-    return write_page(book.folder_of(name)).name
+    return write_page(store.folder_of(name)).name
 
 
-def shell_script(job: dict[str, Any]) -> str:
+def shell_script(job: Job) -> str:
     """Return a script that does the same job on the command line."""
-    return f"#!/bin/sh\n{shlex.join(command(job))}\n"
+    return f"#!/bin/sh\n{job.command}\n"
 
 
-class Drawing:
+class VideoExport:
     """The annotated videos that are being drawn, one thread for each."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
         self._lock = threading.Lock()
         self._progress: dict[str, dict[str, Any]] = {}
 
     def begin(self, name: str) -> dict[str, Any]:
         """Draw the video of a run, unless that is being done."""
-        note, frames = self._book.results(name)
+        job, frames = self._store.results(name)
         if not frames:
             raise ValueError("Nothing has been followed yet, so there is no video to draw.")
         with self._lock:
             if self._progress.get(name, {}).get("state") != "drawing":
                 self._progress[name] = {"state": "drawing", "done": 0, "total": len(frames)}
-                source = self._book.folder_of(name) / RECORDING
-                path = str(source) if source.is_file() else note["job"]["source"]
-                start = 0 if source.is_file() else note["job"]["start"]
-                threading.Thread(target=self._draw, args=(name, path, start, frames), daemon=True).start()
+                recording = self._store.folder_of(name) / RECORDING
+                source, start = (str(recording), 0) if recording.is_file() else (job.source, job.start)
+                threading.Thread(target=self._draw, args=(name, source, start, frames), daemon=True).start()
         return self.progress(name)
 
     def progress(self, name: str) -> dict[str, Any]:
         """Say how far the drawing is."""
-        there = (self._book.folder_of(name) / VIDEO).is_file()
+        there = (self._store.folder_of(name) / VIDEO).is_file()
         progress = self._progress.get(name, {"state": "ready" if there else "none"})
         return {"state": "none"} if progress["state"] == "ready" and not there else progress
 
     def _draw(self, name: str, path: str, start: int, frames: list[list[Record]]) -> None:
-        folder, progress = self._book.folder_of(name), self._progress[name]
+        folder, progress = self._store.folder_of(name), self._progress[name]
         try:
             with (
                 replacing(folder / VIDEO) as part,
@@ -98,10 +97,7 @@ class Drawing:
                 VideoWriter(part, source.size, source.fps) as video,
             ):
                 for frame, records in zip(islice(source, start, None), frames, strict=False):
-                    marks = [
-                        Mark(each.box, each.target, each.score, each.state, name=each.identity) for each in records
-                    ]
-                    video.write(draw(frame.image, marks), frame.time)
+                    video.write(draw(frame.image, [mark_of(record) for record in records]), frame.time)
                     progress["done"] += 1
             self._progress[name] = {"state": "ready"}
         except (ValueError, OSError) as error:

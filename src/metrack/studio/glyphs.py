@@ -20,7 +20,6 @@ SIDE = 132  # pixels of a picture
 FINE = 3  # drawn so many times larger, then made smaller: smooth lines
 GROUND = (18, 22, 30)
 MORE, LESS = (86, 204, 190), (240, 128, 96)
-PER_BLOCK = CELLS * CELLS * BINS
 
 
 def picture(direction: Floats, kind: str) -> Frame:

@@ -25,8 +25,9 @@ from metrack.estimate import LOST, OCCLUDED, TRACKING, Info
 from metrack.frames.formats import Record
 from metrack.runs.events import REAPPEARED, RECOVERED, RENAMED, Event
 from metrack.runs.results import PAGE, VIDEO
-from metrack.studio.run import DONE, ENDED_EARLY, FAILED, PAUSED, QUEUED, RUNNING, STARTING, STOPPED
-from metrack.studio.shot import NARROWEST, WIDEST, Picture
+from metrack.runs.summary import DONE, ENDED_EARLY, FAILED, INTERRUPTED, RUNNING
+from metrack.studio.pictures import NARROWEST, WIDEST, Picture
+from metrack.studio.run_thread import PAUSED, QUEUED, STARTING
 
 MOST_TARGETS = 8  # in one run: as many as there are colours, and as the timeline has room for
 PUT_AWAY = 4005  # code with which the connection of a page is closed when its run is no longer in memory
@@ -53,7 +54,7 @@ STATUSES = (
     Status(name=RUNNING, text=RUNNING, busy=True),
     Status(name=PAUSED, text=PAUSED),
     Status(name=DONE, text=DONE, over=True),
-    Status(name=STOPPED, text="stopped", over=True, resumable=True),
+    Status(name=INTERRUPTED, text="stopped", over=True, resumable=True),
     Status(name=ENDED_EARLY, text=ENDED_EARLY, over=True, alarming=True),
     Status(name=FAILED, text=FAILED, over=True, alarming=True),
 )
@@ -127,7 +128,7 @@ def _columns(records: Sequence[Record]) -> dict[str, list[Any]]:
         "score": [round(record.score, 4) for record in records],
         "state": [record.state for record in records],
     }
-    verdicts = [getattr(record, "verdict", None) for record in records]
+    verdicts = [record.verdict for record in records]
     optional: dict[str, list[Any]] = {
         "identity": [record.identity for record in records],
         "distances": [record.distances for record in records],

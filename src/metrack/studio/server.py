@@ -1,64 +1,53 @@
-"""The door between the page and the work: what may be asked, and how it is answered.
+"""The HTTP server: what pages may ask, and how they are answered.
 
-Wrong wishes are answered with one sentence in ``{"error": ...}``. Whatever takes time runs in a thread.
+Wrong requests are answered with one sentence in ``{"error": ...}``. Whatever takes time runs in a thread.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from operator import methodcaller
 from pathlib import Path
 from typing import Annotated, Any
 from weakref import WeakKeyDictionary
 
+import uvicorn
 from fastapi import FastAPI, Query, Request, Response, WebSocket
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect
 
 from metrack.checks import check_box
 from metrack.studio import export, protocol, why
-from metrack.studio.book import Book, Wish
+from metrack.studio.access import AccessControl, Endpoint
 from metrack.studio.camera import Cameras
-from metrack.studio.guard import Door, Guard
-from metrack.studio.library import VIDEO_SUFFIXES, Library
-from metrack.studio.priority import step_back
-from metrack.studio.protocol import MOST_TARGETS
-from metrack.studio.run import Run
-from metrack.studio.shot import WIDEST
+from metrack.studio.media import VIDEO_SUFFIXES, Library
+from metrack.studio.pictures import WIDEST
+from metrack.studio.run_thread import RunThread
+from metrack.studio.store import Box, RunRequest, RunStore
+from metrack.studio.threads import lower_priority
 from metrack.studio.watching import Watchers, watch
 
 STATIC = Path(__file__).parent / "static"
 A_WHILE = "private, max-age=300"
+SWITCH_INTERVAL = 0.0005  # seconds Python lets one thread go on while the tracker waits: a tenth of what is usual
 Width = Annotated[int, Query(ge=16, le=WIDEST)]
-Box = Annotated[list[float], Field(min_length=4, max_length=4)]
 
 
 class Opening(BaseModel):
     """A source to open."""
 
     source: str
-
-
-class Start(BaseModel):
-    """A run to start."""
-
-    source: str
-    boxes: list[Box] = Field(max_length=MOST_TARGETS)
-    start: int = Field(0, ge=0)
-    stop: int | None = None
-    preset: str = "default"
-    changes: dict[str, bool | int | float | str] = {}
-    seed: int = Field(0, ge=0)
-    fast: bool = True
 
 
 class Correction(BaseModel):
@@ -75,22 +64,57 @@ class Pace(BaseModel):
     fast: bool
 
 
-def build(library: Library, book: Book, door: Door) -> FastAPI:
+def prepare(
+    folder: Path | None, runs: Path, host: str, port: int, upload_limit: int, gallery: str | None = None
+) -> tuple[uvicorn.Config, str]:
+    """Make the folder for runs and the configuration of a server; return it and the address to open."""
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"runs must be a folder that can be made, got {str(runs)!r} ({error.strerror})") from None
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    endpoint = Endpoint.at(host, port)
+    library = Library(runs.resolve(), None if folder is None else folder.resolve(), upload_limit)
+    app = build(library, RunStore(runs.resolve(), library, gallery), endpoint)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        ws_max_size=65_536,
+        timeout_graceful_shutdown=1,
+    )
+    return config, endpoint.address
+
+
+def build(library: Library, store: RunStore, endpoint: Endpoint) -> FastAPI:
     """Make the application."""
-    cameras, drawing = Cameras(), export.Drawing(book)
-    watchers: WeakKeyDictionary[Run, Watchers] = WeakKeyDictionary()
+    cameras = Cameras()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         threading.Thread(target=_paint_ahead, args=(library,), daemon=True).start()
         yield
         cameras.close()
-        await asyncio.to_thread(book.close)
+        await asyncio.to_thread(store.close)
 
     app = FastAPI(title="metrack studio", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(Guard, door=door)
+    app.add_middleware(AccessControl, endpoint=endpoint)
     _explain_errors(app)
+    _add_page(app, library, store)
+    _add_media(app, library, cameras)
+    _add_runs(app, library, store, cameras)
+    _add_controls(app, store)
+    _add_explanations(app, store)
+    _add_exports(app, store)
+    _add_watching(app, store)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    return app
 
+
+def _add_page(app: FastAPI, library: Library, store: RunStore) -> None:
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
@@ -102,10 +126,12 @@ def build(library: Library, book: Book, door: Door) -> FastAPI:
             "folder": library.folder.name if library.folder else None,
             "upload_limit": library.upload_limit,
             "upload_types": VIDEO_SUFFIXES,
-            "gallery": book.known_names,
+            "gallery": store.known_names,
             **protocol.about(),
         }
 
+
+def _add_media(app: FastAPI, library: Library, cameras: Cameras) -> None:
     @app.get("/api/files")
     def listing(under: str = "") -> dict[str, Any]:
         return library.listing(under)
@@ -117,14 +143,14 @@ def build(library: Library, book: Book, door: Door) -> FastAPI:
         return {"source": await library.take_upload(name, size, request.stream())}
 
     @app.post("/api/open")
-    def open_one(wish: Opening) -> dict[str, Any]:
-        place = library.place(wish.source)
+    def open_one(request: Opening) -> dict[str, Any]:
+        place = library.place(request.source)
         if place.kind == "camera":
             return cameras.open(place.text)
-        reader = library.reader(wish.source)
+        reader = library.reader(request.source)
         width, height = reader.size
         return {
-            "source": wish.source,
+            "source": request.source,
             "name": "Built-in clip" if place.kind == "clip" else reader.name,
             "width": width,
             "height": height,
@@ -140,100 +166,104 @@ def build(library: Library, book: Book, door: Door) -> FastAPI:
         data = library.reader(source).jpeg(n, width)
         return Response(data, media_type="image/jpeg", headers={"Cache-Control": A_WHILE})
 
+
+def _add_runs(app: FastAPI, library: Library, store: RunStore, cameras: Cameras) -> None:
     @app.get("/api/runs")
     def runs() -> list[dict[str, Any]]:
-        return book.listing()
+        return store.listing()
 
     @app.post("/api/runs", status_code=201)
-    def start(wish: Start) -> dict[str, str]:
-        boxes = [(box[0], box[1], box[2], box[3]) for box in wish.boxes]
-        asked = Wish(**{**wish.model_dump(), "boxes": boxes})
-        if wish.source.startswith("camera:"):
-            return {"id": book.start(asked, cameras)}
-        shape = library.reader(wish.source).frame(wish.start).image.shape
-        for box in boxes:
+    def start(request: RunRequest) -> dict[str, str]:
+        if request.source.startswith("camera:"):
+            return {"id": store.start(request, cameras)}
+        shape = library.reader(request.source).frame(request.start).image.shape
+        for box in request.boxes:
             check_box(box, shape)
-        return {"id": book.start(asked)}
+        return {"id": store.start(request)}
 
     @app.get("/api/runs/{name}")
     def describe(name: str) -> dict[str, Any]:
-        return book.describe(name)
+        return store.describe(name)
 
-    @app.post("/api/runs/{name}/pause")
-    async def pause(name: str) -> dict[str, Any]:
-        return await _done(book.running(name), lambda run: run.pause())
 
+def _add_controls(app: FastAPI, store: RunStore) -> None:
     @app.post("/api/runs/{name}/go")
     async def go(name: str) -> dict[str, Any]:
-        run = book.find(name)
+        run = store.find(name)
         if run is None:
-            run = await asyncio.to_thread(book.go_on, name)
+            run = await asyncio.to_thread(store.go_on, name)
         else:
             await asyncio.wrap_future(run.go())
         return run.status()
 
-    @app.post("/api/runs/{name}/step")
-    async def step(name: str) -> dict[str, Any]:
-        return await _done(book.running(name), lambda run: run.step())
-
-    @app.post("/api/runs/{name}/stop")
-    async def stop(name: str) -> dict[str, Any]:
-        return await _done(book.running(name), lambda run: run.stop())
-
     @app.post("/api/runs/{name}/correct")
-    async def correct(name: str, wish: Correction) -> dict[str, Any]:
-        x, y, w, h = wish.box
-        return await _done(book.running(name), lambda run: run.correct(wish.frame, wish.target, (x, y, w, h)))
-
-    @app.post("/api/runs/{name}/undo")
-    async def undo(name: str) -> dict[str, Any]:
-        return await _done(book.running(name), lambda run: run.undo())
+    async def correct(name: str, request: Correction) -> dict[str, Any]:
+        return await _done(store.running(name), lambda run: run.correct(request.frame, request.target, request.box))
 
     @app.post("/api/runs/{name}/pace")
-    def pace(name: str, wish: Pace) -> dict[str, Any]:
-        book.running(name).fast = wish.fast
-        return book.running(name).status()
+    def pace(name: str, request: Pace) -> dict[str, Any]:
+        store.running(name).fast = request.fast
+        return store.running(name).status()
 
+    for action in ("pause", "step", "stop", "undo"):
+        _add_action(app, store, action)
+
+
+def _add_action(app: FastAPI, store: RunStore, action: str) -> None:
+    @app.post(f"/api/runs/{{name}}/{action}")
+    async def act(name: str) -> dict[str, Any]:
+        return await _done(store.running(name), methodcaller(action))
+
+
+def _add_explanations(app: FastAPI, store: RunStore) -> None:
     @app.get("/api/runs/{name}/why")
     async def explain(name: str, target: Annotated[int, Query(ge=1)] = 1) -> dict[str, Any]:
-        run = book.running(name)
+        run = store.running(name)
         return await asyncio.wrap_future(run.ask(lambda: why.explain(run, target)))
 
     @app.get("/api/runs/{name}/why/{picture}")
     def why_picture(name: str, picture: str) -> Response:
-        data = why.picture(book.running(name), picture)
+        data = why.picture(store.running(name), picture)
         return Response(data, media_type="image/png", headers={"Cache-Control": "no-store"})
+
+
+def _add_exports(app: FastAPI, store: RunStore) -> None:
+    videos = export.VideoExport(store)
 
     @app.get("/api/runs/{name}/export")
     def exported(name: str) -> dict[str, Any]:
-        return {"files": export.files(book.folder_of(name)), "video": drawing.progress(name)}
+        return {"files": export.files(store.folder_of(name)), "video": videos.progress(name)}
 
     @app.post("/api/runs/{name}/export/video", status_code=202)
     def draw_video(name: str) -> dict[str, Any]:
-        return drawing.begin(name)
+        return videos.begin(name)
 
     @app.post("/api/runs/{name}/export/report", status_code=201)
     def report(name: str) -> dict[str, str]:
-        return {"file": export.write_report(book, name)}
+        return {"file": export.make_report(store, name)}
 
     @app.get("/api/runs/{name}/export/zip")
     def zipped(name: str) -> FileResponse:
-        path = export.zip_folder(book.folder_of(name), book.describe(name)["job"])
+        path = export.zip_folder(store.folder_of(name), store.job(name))
         return FileResponse(path, filename=f"metrack-{name}.zip", background=BackgroundTask(os.unlink, path))
 
     @app.get("/api/runs/{name}/export/command")
     def rerun(name: str) -> Response:
-        text = export.shell_script(book.describe(name)["job"])
+        text = export.shell_script(store.job(name))
         return Response(text, media_type="text/x-shellscript", headers=_download(export.COMMAND))
 
     @app.get("/api/runs/{name}/export/files/{file}")
     def one(name: str, file: str) -> FileResponse:
-        return FileResponse(export.one_file(book.folder_of(name), file), filename=file)
+        return FileResponse(export.one_file(store.folder_of(name), file), filename=file)
+
+
+def _add_watching(app: FastAPI, store: RunStore) -> None:
+    watchers: WeakKeyDictionary[RunThread, Watchers] = WeakKeyDictionary()
 
     @app.websocket("/api/runs/{name}/watch")
     async def watching(socket: WebSocket, name: str, width: Width = WIDEST) -> None:
         try:
-            run = book.running(name)
+            run = store.running(name)
         except (LookupError, ValueError):
             await socket.close(4004)
             return
@@ -242,17 +272,14 @@ def build(library: Library, book: Book, door: Door) -> FastAPI:
             watchers[run] = Watchers(run)
         await watch(run, watchers[run], socket, width)
 
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    return app
-
 
 def _paint_ahead(library: Library) -> None:
     """Paint the built-in clip before it is asked for, without taking time from a run."""
-    step_back()
+    lower_priority()
     library.paint_clip()
 
 
-async def _done(run: Run, action: Callable[[Run], Future[None]]) -> dict[str, Any]:
+async def _done(run: RunThread, action: Callable[[RunThread], Future[None]]) -> dict[str, Any]:
     """Have a run do something, and say how it stands then."""
     await asyncio.wrap_future(action(run))
     return run.status()

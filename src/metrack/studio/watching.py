@@ -2,8 +2,11 @@
 
 A page gets a message, draws it, and answers; only then is it owed the next one, of the newest frame there is by then.
 A slow page therefore skips pictures, never numbers: every message brings the records of all frames since the last.
-A page that answers with a number is
-sent pictures of that many pixels across from then on: no larger than it shows them.
+A page that answers with a number is sent pictures of that many pixels across from then on: no larger than it shows
+them.
+
+Making and drawing pictures takes processors. Where there are some to spare, a page gets all it can show; where the
+tracker's thread spends more than a tenth of its time waiting for one, pictures become fewer, down to six a second.
 """
 
 from __future__ import annotations
@@ -17,25 +20,46 @@ from typing import Any
 from fastapi import WebSocket
 from starlette.websockets import WebSocketDisconnect
 
-from metrack.studio.priority import step_back
+from metrack.studio.pictures import WIDEST, Picture
 from metrack.studio.protocol import PUT_AWAY, event_values, pack, series
-from metrack.studio.ration import MOST, Ration
-from metrack.studio.run import Run
-from metrack.studio.shot import WIDEST, Picture
+from metrack.studio.run_thread import RunThread
+from metrack.studio.threads import lower_priority
 
 UNANSWERED = 2  # messages that may be on their way: the next one is prepared while a page draws
 MOST_PER_SECOND = 30  # messages of a run that waits for the clock
 MOST_AT_ONCE = 2000  # frames of which records are sent in one message
-PACKING = ThreadPoolExecutor(1, "pictures", initializer=step_back)
+MOST_PICTURES, FEWEST_PICTURES = 26.0, 6.0  # a second, of a run at full speed
+TOLERATED = 0.1  # of its time that a tracker may wait
+LESS, MORE = 0.6, 2.0  # times as many, or so many more, after every look
+LOOK_AFTER = 0.5  # seconds of tracking
+PACKING = ThreadPoolExecutor(1, "pictures", initializer=lower_priority)
+
+
+class FrameRateLimit:
+    """Lowers the rate of pictures while a tracker waits for a processor, and raises it again after."""
+
+    def __init__(self, busy: float, worked: float) -> None:
+        self._busy, self._worked = busy, worked
+        self._rate = MOST_PICTURES
+
+    def update(self, busy: float, worked: float) -> float:
+        """Take the seconds of tracking so far, by the clock and of a processor; return pictures a second."""
+        took = busy - self._busy
+        if took >= LOOK_AFTER:
+            waited = 1 - (worked - self._worked) / took
+            slower, faster = max(self._rate * LESS, FEWEST_PICTURES), min(self._rate + MORE, MOST_PICTURES)
+            self._rate = slower if waited > TOLERATED else faster
+            self._busy, self._worked = busy, worked
+        return self._rate
 
 
 class Watchers:
     """The pages that watch one run, woken when it moves."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunThread) -> None:
         self._loop = asyncio.get_running_loop()
         self._bells: set[asyncio.Event] = set()
-        self._ration = Ration(run.busy, run.worked)
+        self._limit: FrameRateLimit | None = None
         run.moved = self._ring
 
     def __len__(self) -> int:
@@ -54,11 +78,15 @@ class Watchers:
         self._bells.discard(bell)
         self._ring_all()
 
-    def pictures_per_second(self, run: Run) -> float:
+    def pictures_per_second(self, run: RunThread) -> float:
         """Return how many pictures each of them may get; how long several trackers wait for each other is not known."""
         if not run.fast or run.live:
             return MOST_PER_SECOND
-        return self._ration.pictures_per_second(run.busy, run.worked) if len(run.tracks) == 1 else MOST
+        session = run.session
+        if session is None or len(session.tracks) > 1:
+            return MOST_PICTURES
+        self._limit = self._limit or FrameRateLimit(session.busy, session.worked)
+        return self._limit.update(session.busy, session.worked)
 
     def _ring(self) -> None:
         """Called by the run's thread; says nothing while nobody listens or all have been woken already."""
@@ -82,7 +110,7 @@ class Known:
     width: int = WIDEST
 
 
-async def watch(run: Run, watchers: Watchers, socket: WebSocket, width: int = WIDEST) -> None:
+async def watch(run: RunThread, watchers: Watchers, socket: WebSocket, width: int = WIDEST) -> None:
     """Keep one page up to date until it goes away."""
     bell, credit, known = watchers.join(), asyncio.Semaphore(UNANSWERED), Known(width=width)
     pushing = asyncio.create_task(_push(run, watchers, socket, bell, credit, known))
@@ -99,7 +127,7 @@ async def watch(run: Run, watchers: Watchers, socket: WebSocket, width: int = WI
 
 
 async def _push(
-    run: Run, watchers: Watchers, socket: WebSocket, bell: asyncio.Event, credit: asyncio.Semaphore, known: Known
+    run: RunThread, watchers: Watchers, socket: WebSocket, bell: asyncio.Event, credit: asyncio.Semaphore, known: Known
 ) -> None:
     loop, due = asyncio.get_running_loop(), 0.0
     try:
@@ -124,12 +152,12 @@ def _next(due: float, per_second: float) -> float:
     return max(due, time.monotonic() - 1 / per_second) + 1 / per_second
 
 
-def news(run: Run, known: Known, watching: int) -> dict[str, Any] | None:
+def news(run: RunThread, known: Known, watching: int) -> dict[str, Any] | None:
     """Return what a page does not know yet, and count it as known; None if it knows everything."""
     picture, status = run.picture, {**run.status(), "watching": watching}
-    if run.epoch != known.epoch:
-        known.epoch, known.frames, known.events = run.epoch, 0, 0
-    elif picture is known.picture and status == known.status and run.position == known.frames:
+    if run.revision != known.epoch:
+        known.epoch, known.frames, known.events = run.revision, 0, 0
+    elif picture is known.picture and status == known.status and status["frames"] == known.frames:
         return None
     begin = known.frames
     records, events = run.records(begin)[:MOST_AT_ONCE], run.events[known.events :]

@@ -17,9 +17,9 @@ from metrack.box import Box
 from metrack.draw.heat import heat_map
 from metrack.draw.pictures import crop, encode
 from metrack.features.extractor import ENERGY
+from metrack.runs.track import Sample, Track
 from metrack.studio import glyphs
-from metrack.studio.run import Run
-from metrack.studio.track import Sample, Track
+from metrack.studio.run_thread import RunThread
 from metrack.threads import one_blas_thread
 from metrack.tracking.score_map import usual_radius
 
@@ -31,16 +31,17 @@ DIRECTIONS = 4  # of the metric, the largest
 LEARNED = 1.001  # an eigenvalue above that of no metric
 
 
-def explain(run: Run, target: int) -> dict[str, Any]:
+def explain(run: RunThread, target: int) -> dict[str, Any]:
     """Explain the last estimate of a target; only in the run's thread."""
-    if not 1 <= target <= len(run.tracks):
-        raise ValueError(f"There is no target {target} in this run yet.")
-    track = run.tracks[target - 1]
+    tracks = run.begun().tracks
+    if not 1 <= target <= len(tracks):
+        raise ValueError(f"There is no target {target} in this run.")
+    track = tracks[target - 1]
     record = track.records[-1]
     image = run.image_of(record.frame)
     maps, reach, scale = _maps(track, image)
     directions, strengths = _directions(track)
-    samples = [_chosen(kept) for kept in track.kept]
+    samples = [_chosen(kept) for kept in track.samples]
     sheets = _sheets(run, samples)
     made = {f"{name}.png": encode(panel) for name, panel in maps.items()}
     made |= {f"direction-{n}.png": encode(each) for n, each in enumerate(directions, 1)}
@@ -51,6 +52,7 @@ def explain(run: Run, target: int) -> dict[str, Any]:
         "frame": record.frame,
         "state": record.state,
         "score": record.score,
+        "reason": None if record.verdict is None else record.verdict.reason,
         "pictures": sorted(made),
         "reach": reach,
         "scale": scale,
@@ -58,12 +60,12 @@ def explain(run: Run, target: int) -> dict[str, Any]:
         "columns": COLUMNS,
         "thumb": THUMB,
         "ages": [[record.frame - sample.frame for sample in chosen] for chosen in samples],
-        "kept": [len(each) for each in track.kept],
+        "kept": [len(each) for each in track.samples],
         **_numbers(track),
     }
 
 
-def picture(run: Run, name: str) -> bytes:
+def picture(run: RunThread, name: str) -> bytes:
     """Return one of the pictures of the last explanation."""
     try:
         return run.explained[name]
@@ -75,11 +77,11 @@ def _numbers(track: Track) -> dict[str, Any]:
     info = track.info
     if info is None:
         return {"theta": None}
-    best, energy = info.chosen, ENERGY
+    chosen, energy = info.chosen, ENERGY
     return {
         "theta": {
-            "foreground": round(float(info.theta_f[best]) / energy, 4),
-            "background": round(float(info.theta_b[best]) / energy, 4),
+            "foreground": round(float(info.theta_f[chosen]) / energy, 4),
+            "background": round(float(info.theta_b[chosen]) / energy, 4),
             "cloud": [
                 [round(float(f) / energy, 4), round(float(b) / energy, 4)]
                 for f, b in zip(info.theta_f, info.theta_b, strict=True)
@@ -114,7 +116,7 @@ def _cut(image: Frame, box: Box, reach: int) -> Frame:
 
 def _directions(track: Track) -> tuple[list[Frame], list[float]]:
     """Draw the directions in which the metric stretches most; none where nothing has been learned."""
-    metric = track.appearance.space.metric
+    metric = track.tracker.appearance.space.metric
     first = max(len(metric) - DIRECTIONS, 0)
     with one_blas_thread():
         values, vectors = eigh(metric.astype(np.float64), subset_by_index=(first, len(metric) - 1))
@@ -137,7 +139,7 @@ def _chosen(kept: dict[int, Sample]) -> list[Sample]:
     return [ordered[n] for n in np.linspace(0, len(ordered) - 1, MOST_SAMPLES).round().astype(int)]
 
 
-def _sheets(run: Run, classes: list[list[Sample]]) -> list[Frame]:
+def _sheets(run: RunThread, classes: list[list[Sample]]) -> list[Frame]:
     """Cut samples out of their frames and lay them side by side, a sheet per class; none where frames are gone."""
     if run.live:
         return []

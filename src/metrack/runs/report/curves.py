@@ -14,10 +14,10 @@ from metrack.frames.formats import Record
 from metrack.identity import cumulative
 from metrack.runs.events import Event
 from metrack.runs.report.reading import Known, Run
-from metrack.tracking.confidence import FAMILIAR, SETTLING, SUSPICIOUS, Presence
 
 UNKNOWN, OTHER = "unknown", "somebody else"
 GREY, PALE = 0.5, 0.2  # strengths of ink: unknown, and others
+MOST_MARGIN = 3.0  # drawn: how far beyond it does not matter
 MOST = len(PALETTE)  # known targets in one chart
 
 
@@ -43,15 +43,15 @@ def timeline(run: Run) -> Chart:
 
 
 def occlusion(run: Run) -> Chart | None:
-    """The errors by which a hidden target is told, with the limits that are set to them; None where none are kept."""
-    panels = [panel for target in run.records for panel in _error_panels(run, target)]
+    """The errors of a target, and how far beyond its limit the rule was that decided; None where none are kept."""
+    panels = [panel for target in run.records for panel in (*_error_panels(run, target), *_margin_panels(run, target))]
     if not panels:
         return None
     keys = [
-        Key("error of the best place in the frame", target_colour(min(run.records))),
-        Key("limit, by what is usual for it", INK, dash=DASHED),
+        Key("best place in the frame", target_colour(min(run.records))),
+        Key("limit: above it, hidden", INK, dash=DASHED),
     ]
-    return Chart("Template errors over the frames", panels, [*keys, *_state_keys(run)])
+    return Chart("Errors over the frames, and what decided", panels, [*keys, *_state_keys(run)])
 
 
 def identification(run: Run, target: int) -> Chart | None:
@@ -83,41 +83,32 @@ def _error_panels(run: Run, target: int) -> Iterator[Panel]:
     records = run.records[target]
     if all(record.evidence is None for record in records):
         return
-    foreground, template = _errors(records)
-    limits = _limits(records)
-    parts = (("Error against what is remembered", foreground), ("Error against the first frame", template))
-    for (title, error), limit in zip(parts, limits, strict=True):
-        yield Panel(
-            title=f"{name_of(run, target)}: {title[0].lower()}{title[1:]}" if name_of(run, target) else title,
-            curves=[
-                Curve(run.numbers_of(target), limit, INK, dash=DASHED),
-                Curve(run.numbers_of(target), error, target_colour(target)),
-            ],
-            y_range=(0.0, _top([error, limit])),
-            spans=_hidden(records),
-            height=105.0,
-        )
+    foreground = _array(np.nan if (e := record.evidence) is None else e.foreground for record in records)
+    template = _array(np.nan if (e := record.evidence) is None else e.template for record in records)
+    yield _panel_of(run, target, "Error against what is remembered", foreground)
+    yield _panel_of(run, target, "Error against the first frame", template)
 
 
-def _errors(records: Sequence[Record]) -> tuple[Numbers, Numbers]:
-    pairs = [(np.nan, np.nan) if (e := record.evidence) is None else (e.foreground, e.template) for record in records]
-    foreground, template = np.array(pairs).T
-    return foreground, template
+def _margin_panels(run: Run, target: int) -> Iterator[Panel]:
+    """Show the margin of every verdict, with its limit at 1."""
+    records = run.records[target]
+    if all(record.verdict is None for record in records):
+        return
+    margins = _array(np.nan if (v := record.verdict) is None else min(v.margin, MOST_MARGIN) for record in records)
+    axis = run.numbers_of(target)
+    limit = Curve(axis, np.ones(len(axis)), INK, dash=DASHED)
+    yield _panel_of(run, target, "Value that decided; above 1: hidden", margins, limit)
 
 
-def _limits(records: Sequence[Record]) -> tuple[Numbers, Numbers]:
-    """Judge the evidence once more, to see the limits: beyond the first it is suspicious, below both familiar again."""
-    presence, limits = Presence(), []
-    for record in records:
-        factor = FAMILIAR if presence.missing else SUSPICIOUS
-        settled = presence.seen >= SETTLING
-        limits.append((factor * presence.foreground, FAMILIAR * presence.template) if settled else (np.nan, np.nan))
-        if record.state != TRACKING:
-            presence.missing += 1
-        elif record.evidence is not None:
-            presence.judge(record.evidence)
-    first, second = np.array(limits).T
-    return first, second
+def _panel_of(run: Run, target: int, title: str, values: Numbers, *others: Curve) -> Panel:
+    name = name_of(run, target)
+    return Panel(
+        title=f"{name}: {title[0].lower()}{title[1:]}" if name else title,
+        curves=[*others, Curve(run.numbers_of(target), values, target_colour(target))],
+        y_range=(0.0, _top([values, *(each.y for each in others)])),
+        spans=_hidden(run.records[target]),
+        height=105.0,
+    )
 
 
 def _distance_panel(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from metrack.draw.chart import Chart
 from metrack.draw.page import Cell, Column, Section, chart_html, page, strip_html, table_html
 from metrack.draw.palette import target_colour
+from metrack.runs.job import Job
 from metrack.runs.report.curves import identification, occlusion, timeline
 from metrack.runs.report.reading import Run
 from metrack.runs.report.strip import Shot, shots
 from metrack.runs.results import VIDEO
+from metrack.tracking import confidence
 
 SHOTS, SHOT_WIDTH = 12, 420
 DATA_FILES = (VIDEO, "trajectory.jsonl", "events.jsonl", "boxes.csv", "summary.json")
@@ -45,29 +45,19 @@ EVENTS_INTRO = (
 )
 OCCLUSION_INTRO = (
     "How badly the best place in a frame is explained: by the appearances remembered, and by those of the first "
-    "frame, which are never forgotten. When something abnormal happens, mostly that the target is covered, the errors "
-    "jump. Above the limit of the first, and with a score below one half, the target counts as hidden, until it "
-    "looks familiar again: both errors below their limits, and the colours right, or the score very high."
-)
+    "frame, which are never forgotten. When the target is covered, the errors jump. The last curve shows the value of "
+    "the rule that decided each frame: above 1 the target counts as hidden. A visible target becomes hidden when its "
+    "error against the memory is above {SUSPICIOUS:g} times the usual one, its score below {UNLIKELY:g} and the "
+    "filter's response, where there is a filter, below {FAINT:g}; or when that response falls below {HALVED:g} times "
+    "the usual one in other colours. It is seen again when its score is above {SURE:g} ({LIKELY:g} once it was lost), "
+    "when the response is at least {FIRM:g}, or when no error is above {FAMILIAR:g} times the usual one. A target "
+    "whose place another one has the better claim to is hidden too. The first {SETTLING} frames are not judged."
+).format_map(vars(confidence))
 IDENTITY_INTRO = (
     "Distance of what was followed to the templates of every known target: first by each frame alone, then by all "
     "frames so far, each weighted by its score and divided by the sum of scores. The bar below the curves says who is "
     "nearest at each frame, in the colour of the curve. Frames in which the target was hidden are left out."
 )
-
-
-def again(summary: dict[str, Any]) -> str:
-    """Return the command that makes the run once more."""
-    words = ["metrack", "track", str(summary["source"])]
-    for target in summary["targets"]:
-        words += ["--box", ",".join(repr(float(side)).removesuffix(".0") for side in target["box"])]
-    words += ["--preset", summary["preset"], "--seed", str(summary["seed"])]
-    for name, value in summary["changed"].items():
-        words += ["--set", f"{name}={value}"]
-    words += ["--start", str(summary["start"])] if summary["start"] else []
-    words += ["--stop", str(summary["stop"])] if summary.get("stop") is not None else []
-    words += ["--gallery", str(summary["gallery"]["path"])] if summary.get("gallery") else []
-    return shlex.join([*words, "-o", "again"])
 
 
 def _title(run: Run) -> str:
@@ -110,7 +100,7 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
         yield "gallery", escape(f"{len(run.known.names)} known, from {summary['gallery']['path'] or 'memory'}")
     if summary["notice"]:
         yield "note", escape(summary["notice"])
-    yield "again", f"<code>{escape(again(summary))}</code>"
+    yield "again", f"<code>{escape(Job.from_summary(summary).command)}</code>"
 
 
 def _events_html(run: Run) -> str:

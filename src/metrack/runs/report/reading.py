@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.frames.formats import Record, read_jsonl, whole_lines
-from metrack.runs.events import RENAMED, Event, Witness
-from metrack.runs.results import EVENTS, SUMMARY, TRAJECTORY
+from metrack.runs.events import RENAMED, Event, EventDetector
+from metrack.runs.results import EVENTS, TRAJECTORY, read_summary
 
-WANTED = "RESULTS must be a folder made by metrack track, demo or evaluate"
+WANTED = "folder must be a folder made by metrack track, demo or evaluate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Run:
 
 def is_run(folder: Path) -> bool:
     """Tell whether a folder is what ``metrack track`` or ``metrack demo`` leaves."""
-    return (folder / TRAJECTORY).is_file() and "source" in _summary(folder)
+    return (folder / TRAJECTORY).is_file() and "source" in read_summary(folder)
 
 
 def read_run(folder: Path) -> Run:
@@ -77,25 +77,17 @@ def read_run(folder: Path) -> Run:
     try:
         records = read_jsonl(folder / TRAJECTORY)
     except (ValueError, TypeError, KeyError):
-        raise ValueError(f"RESULTS must have a readable {TRAJECTORY}, but that of {str(folder)!r} is not") from None
+        raise ValueError(f"folder must have a readable {TRAJECTORY}, but that of {str(folder)!r} is not") from None
     if not records:
-        raise ValueError(f"RESULTS must have at least one followed frame, but {str(folder)!r} has none yet")
+        raise ValueError(f"folder must have at least one followed frame, but {str(folder)!r} has none yet")
     by_target: dict[int, list[Record]] = {}
     for record in sorted(records, key=lambda each: (each.target, each.frame)):
         by_target.setdefault(record.target, []).append(record)
-    return Run(folder, _summary(folder), by_target, _events(folder, records))
+    return Run(folder, read_summary(folder), by_target, _events(folder, records))
 
 
 def _events(folder: Path, records: list[Record]) -> list[Event]:
-    """Read the events, or tell them from the records where there is no file of them."""
+    """Read the events, or detect them in the records where there is no file of them."""
     if not (folder / EVENTS).is_file():
-        return list(Witness().take(records))
+        return EventDetector().update(records)
     return [Event(**json.loads(line)) for line in whole_lines(folder / EVENTS)]
-
-
-def _summary(folder: Path) -> dict[str, Any]:
-    try:
-        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return summary if isinstance(summary, dict) and summary.get("program") == "metrack" else {}

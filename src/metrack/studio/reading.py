@@ -1,4 +1,4 @@
-"""Any frame of a recording, by number.
+"""Frames of a source for a run and for a page: any one by number, or one after another and decoded ahead.
 
 Sources are made to be read from the first frame on. To scrub, one wants the thousandth frame now. A video is listed
 once, packet by packet and without decoding, so that a frame number has a time stamp to jump to; what cannot be listed
@@ -8,7 +8,7 @@ that way is read from its beginning. Numbers are those of :func:`metrack.frames.
 from __future__ import annotations
 
 import bisect
-import io
+import queue
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -19,17 +19,17 @@ from pathlib import Path
 
 from av.container import InputContainer
 from av.error import FFmpegError
-from PIL import Image as Pillow
 
-from metrack.arrays import Frame
-from metrack.frames import VideoFrame, open_source
+from metrack.frames import Source, VideoFrame, VideoWriter, open_source
 from metrack.frames.images import ImageFiles, images_in, read_image
 from metrack.frames.video import VideoFile, decode, open_container, to_rgb, video_stream
-from metrack.studio.shrink import fit
+from metrack.studio.pictures import to_jpeg
+from metrack.studio.threads import lower_priority
 
-JPEG_QUALITY = 80
 KEPT_BYTES = 24_000_000  # of encoded frames, for scrubbing back and forth
 NOWHERE = -(10**9)  # before any frame
+FRAMES_AHEAD = 2
+POLL = 0.5  # seconds between looks at whether anybody still wants frames
 NEAR = 12  # frames ahead that are cheaper to decode through than to jump to
 
 
@@ -115,11 +115,103 @@ class Reader:
         self.source.close()
 
 
-def to_jpeg(image: Frame, width: int = 0) -> bytes:
-    """Encode an RGB image, made smaller where it is wider than asked for."""
-    file = io.BytesIO()
-    Pillow.fromarray(fit(image, width)).save(file, "JPEG", quality=JPEG_QUALITY)
-    return file.getvalue()
+class Prefetcher(Iterator[VideoFrame]):
+    """The same frames in the same order, decoded a little ahead by a thread of low priority; to be closed after use."""
+
+    def __init__(self, frames: Iterator[VideoFrame]) -> None:
+        self._ready: queue.Queue[VideoFrame | Exception | None] = queue.Queue(FRAMES_AHEAD)
+        self._closed = self._over = False
+        self._thread = threading.Thread(target=self._fill, args=(frames,), name="decoding", daemon=True)
+        self._thread.start()
+
+    def __next__(self) -> VideoFrame:
+        """Return the next frame, or raise what reading it raised."""
+        if self._over:
+            raise StopIteration
+        frame = self._ready.get()
+        if isinstance(frame, VideoFrame):
+            return frame
+        self._over = True
+        if frame is None:
+            raise StopIteration
+        raise frame
+
+    def close(self) -> None:
+        """Read no further."""
+        self._closed = self._over = True
+        self._thread.join(2 * POLL)
+
+    def _fill(self, frames: Iterator[VideoFrame]) -> None:
+        lower_priority()
+        try:
+            for frame in frames:
+                if not self._offer(frame):
+                    return
+            self._offer(None)
+        except Exception as error:
+            self._offer(error)
+
+    def _offer(self, frame: VideoFrame | Exception | None) -> bool:
+        while not self._closed:
+            try:
+                self._ready.put(frame, timeout=POLL)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+
+class Feed(Iterator[VideoFrame]):
+    """The frames of a run: a recording can be read again from any frame on, what a camera shows is recorded."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._reader: Reader | None = None
+        self._frames: Iterator[VideoFrame] = iter(())
+        self._writer: VideoWriter | None = None
+
+    def start(self, frames: Iterator[VideoFrame], source: Source, recording: Path) -> None:
+        """Take these frames of a source; those of a camera are written to a file."""
+        if self._path is None:
+            self._frames, self._writer = frames, VideoWriter(recording, source.size, source.fps)
+        else:
+            self._frames = Prefetcher(frames)
+
+    def seek(self, number: int, stop: int | None) -> None:
+        """Go on with a frame of the recording, up to the one before ``stop``."""
+        self._stop()
+        frames = islice(self._recorded().frames_from(number), None if stop is None else stop - number)
+        self._frames = Prefetcher(frames)
+
+    def __next__(self) -> VideoFrame:
+        """Return the next frame."""
+        frame = next(self._frames)
+        if self._writer is not None:
+            self._writer.write(frame.image, frame.time)
+        return frame
+
+    def frame(self, number: int) -> VideoFrame:
+        """Return any frame of the recording."""
+        return self._recorded().frame(number)
+
+    def close(self) -> None:
+        """Read no further, and let go of all files."""
+        self._stop()
+        self._frames = iter(())
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        if self._reader is not None:
+            self._reader.close()
+
+    def _stop(self) -> None:
+        if isinstance(self._frames, Prefetcher):
+            self._frames.close()
+
+    def _recorded(self) -> Reader:
+        assert self._path is not None
+        self._reader = self._reader or Reader(self._path)
+        return self._reader
 
 
 def _stamps(address: str) -> list[int]:

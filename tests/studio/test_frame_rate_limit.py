@@ -3,31 +3,31 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrack.studio.ration import FEWEST, LOOK_AFTER, MOST, Ration
+from metrack.studio.watching import FEWEST_PICTURES, LOOK_AFTER, MOST_PICTURES, FrameRateLimit
 
 
-def shown(ration, shares, busy=100.0, worked=30.0):
+def shown(limit, shares, busy=100.0, worked=30.0):
     """Rates after looks at which the tracker had a processor for these shares of its time."""
     rates = []
     for share in shares:
         busy, worked = busy + LOOK_AFTER, worked + LOOK_AFTER * share
-        rates.append(ration.pictures_per_second(busy, worked))
+        rates.append(limit.update(busy, worked))
     return rates
 
 
 def test_a_tracker_that_waits_is_relieved_soon_and_pages_get_everything_again_later():
-    rates = shown(Ration(100.0, 30.0), [0.98, 0.7, 0.7, 0.7, 0.7, *[0.97] * 12])
-    assert rates[0] == MOST
-    assert rates[4] == FEWEST
+    rates = shown(FrameRateLimit(100.0, 30.0), [0.98, 0.7, 0.7, 0.7, 0.7, *[0.97] * 12])
+    assert rates[0] == MOST_PICTURES
+    assert rates[4] == FEWEST_PICTURES
     assert rates[4:] == sorted(rates[4:])
-    assert rates[-1] == MOST
+    assert rates[-1] == MOST_PICTURES
 
 
 def test_between_looks_nothing_changes():
-    ration = Ration(0.0, 0.0)
-    assert [ration.pictures_per_second(LOOK_AFTER * 0.9, 0.0) for _ in range(5)] == [MOST] * 5
+    limit = FrameRateLimit(0.0, 0.0)
+    assert [limit.update(LOOK_AFTER * 0.9, 0.0) for _ in range(5)] == [MOST_PICTURES] * 5
 
 
 @given(st.lists(st.floats(0, 1.2), max_size=60))
 def test_there_are_never_more_or_fewer_than_said(shares):
-    assert all(FEWEST <= rate <= MOST for rate in shown(Ration(100.0, 30.0), shares))
+    assert all(FEWEST_PICTURES <= rate <= MOST_PICTURES for rate in shown(FrameRateLimit(100.0, 30.0), shares))

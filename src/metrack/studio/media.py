@@ -19,7 +19,7 @@ from typing import Any
 from metrack.files import replacing
 from metrack.frames import VideoWriter
 from metrack.frames.images import SUFFIXES as IMAGE_SUFFIXES
-from metrack.studio.reader import Reader
+from metrack.studio.reading import Reader
 from metrack.synth import builtin_clip
 
 VIDEO_SUFFIXES = (".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv")
@@ -196,12 +196,7 @@ def _open(path: Path) -> Reader:
     try:
         return Reader(path)
     except ValueError as error:
-        raise ValueError(plainly(str(error), path)) from None
-
-
-def plainly(sentence: str, path: Path) -> str:
-    """Say to a person at a page what the library says of its source, without the path."""
-    return re.sub(r"^source\b", "This", sentence).replace(str(path), path.name)
+        raise ValueError(str(error).replace(str(path), path.name)) from None
 
 
 def _holds_images(folder: Path) -> bool:

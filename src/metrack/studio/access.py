@@ -23,17 +23,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "metrack_studio"
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    ]
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -45,16 +37,16 @@ HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """Where the studio listens, and the word that opens it where others could knock."""
+class Endpoint:
+    """Where the studio listens, and the token it wants where others could reach it."""
 
     host: str = "127.0.0.1"
     port: int = 8765
     token: str | None = None
 
     @classmethod
-    def at(cls, host: str, port: int) -> Door:
-        """Return a door that has a token unless only this machine can reach it."""
+    def at(cls, host: str, port: int) -> Endpoint:
+        """Return an endpoint that has a token unless only this machine can reach it."""
         return cls(host, port, None if host in LOOPBACK else secrets.token_urlsafe(24))
 
     @property
@@ -77,11 +69,11 @@ class Door:
         return value is None or value == f"http://{host}"
 
 
-class Guard:
+class AccessControl:
     """Stands before the application, lets in who may ask, and adds the headers that keep the page strict."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
-        self.app, self.door = app, door
+    def __init__(self, app: ASGIApp, endpoint: Endpoint) -> None:
+        self.app, self.endpoint = app, endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request or pass it on."""
@@ -100,14 +92,14 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if not self.door.knows_host(host):
+        if not self.endpoint.knows_host(host):
             return _no(421, f"This studio is not called {host[:100]!r}; open the address it printed when it started.")
-        if not self.door.knows_origin(headers.get("origin"), host):
+        if not self.endpoint.knows_origin(headers.get("origin"), host):
             return _no(403, "Only the studio's own page may ask, but this request comes from another site.")
         return self._refusal_without_token(scope, headers)
 
     def _refusal_without_token(self, scope: Scope, headers: Headers) -> Response | None:
-        token = self.door.token
+        token = self.endpoint.token
         if token is None or _same(_cookie(headers), token):
             return None
         asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]

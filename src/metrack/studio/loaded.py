@@ -10,27 +10,27 @@ from __future__ import annotations
 
 import threading
 
-from metrack.studio.run import Run
+from metrack.studio.run_thread import RunThread
 
 KEPT_AT_REST = 2  # runs that can still be looked into, corrected and undone
 
 
-class Shelf:
+class LoadedRuns:
     """The runs that are in memory, by name."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, RunThread] = {}
         self._resting: dict[str, None] = {}  # in the order in which they came to rest
         self._leaving: dict[str, threading.Thread] = {}
 
-    def put(self, name: str, run: Run) -> None:
+    def put(self, name: str, run: RunThread) -> None:
         """Keep a run in memory, until it has rested and others rest after it."""
         run.rested = lambda: self._rested(name)
         with self._lock:
             self._runs[name] = run
 
-    def get(self, name: str) -> Run | None:
+    def get(self, name: str) -> RunThread | None:
         """Return a run that is in memory."""
         return self._runs.get(name)
 
@@ -65,6 +65,6 @@ class Shelf:
         self._leaving[name] = thread
         thread.start()
 
-    def _leave(self, name: str, run: Run) -> None:
+    def _leave(self, name: str, run: RunThread) -> None:
         run.put_away()
         self._leaving.pop(name, None)
