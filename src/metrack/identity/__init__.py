@@ -6,20 +6,19 @@ settle (paper: section 5). Build a :class:`Gallery`, then ask an :class:`Identif
 """
 
 from metrack.estimate import Identity
+from metrack.identity.crops import folder_crops
 from metrack.identity.gallery import Gallery
 from metrack.identity.identifier import Identifier
 from metrack.identity.metric import learn_metric
 from metrack.identity.residual import cumulative, distances, nearest
-from metrack.identity.views import confident_views, folder_views
 
 __all__ = [
     "Gallery",
     "Identifier",
     "Identity",
-    "confident_views",
     "cumulative",
     "distances",
-    "folder_views",
+    "folder_crops",
     "learn_metric",
     "nearest",
 ]
