@@ -1,6 +1,7 @@
 """The studio as a person meets it, in a browser without a screen."""
 
 import io
+import json
 import re
 import sys
 import time
@@ -11,12 +12,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from metrack.draw.palette import TARGETS, from_hex
 from metrack.frames.formats import read_jsonl
+from metrack.studio import protocol
 from support.browsing import browser, missing, needed
 from support.studio import BOX, CLIP, HIDDEN, paint, studio
 
 AXE = Path(__file__).parents[2] / ".venv" / "axe-core" / "axe.min.js"
-GREEN = (64, 224, 120)  # of the first target
+STATIC = Path(protocol.__file__).parent / "static"
+GREEN = TARGETS[0]  # of the first target
 ANYWHERE = re.compile("^(?!data:|blob:)")
 
 
@@ -61,7 +65,7 @@ class Visitor:
         page.wait_for_selector("body[data-ready]")
         return page
 
-    def strangers(self):
+    def foreign_requests(self):
         ours = (f"{self.address}/", f"{self.address}/".replace("http", "ws"))
         return [url for url in self.asked if ANYWHERE.match(url) and not url.startswith(ours)]
 
@@ -71,7 +75,7 @@ def visitor(chromium, served, request):
     visitor = Visitor(chromium, served.address, **getattr(request, "param", {}))
     yield visitor
     visitor.context.close()
-    assert visitor.strangers() == []
+    assert visitor.foreign_requests() == []
     assert visitor.complaints == []
 
 
@@ -241,7 +245,7 @@ def test_a_person_opens_draws_tracks_corrects_understands_exports_and_finds_it_a
 
 
 @pytest.mark.parametrize("visitor", [{"viewport": {"width": 390, "height": 844}, "has_touch": True}], indirect=True)
-def test_two_fingers_wide_and_touched(visitor):
+def test_boxes_are_drawn_by_touch_on_a_narrow_screen(visitor):
     page = visitor.visit()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     open_clip(page)
@@ -277,7 +281,7 @@ def visitor_command(page):
     return page.locator("#command").inner_text()
 
 
-def test_a_wrong_file_is_told_and_a_right_one_opens(visitor, served, tmp_path):
+def test_a_wrong_file_is_refused_with_a_reason_and_a_right_one_opens(visitor, served, tmp_path):
     page = visitor.visit()
     (tmp_path / "notes.txt").write_text("hello")
     (tmp_path / "empty.mp4").touch()
@@ -319,7 +323,7 @@ def test_a_camera_is_watched_and_its_recording_kept(visitor, monkeypatch):
     until(page, f"document.getElementById('place').textContent.startsWith('Frame {last - 1} ')")
 
 
-def test_tabs_share_a_run_and_a_studio_that_goes_away_is_waited_for(chromium, tmp_path):
+def test_two_tabs_share_a_run_and_reconnect_after_a_restart(chromium, tmp_path):
     paint(tmp_path / "balloon.mp4")
     with studio(tmp_path) as first:
         visitor = Visitor(chromium, first.address)
@@ -345,13 +349,92 @@ def test_tabs_share_a_run_and_a_studio_that_goes_away_is_waited_for(chromium, tm
         visitor.context.close()
 
 
+def evaluate(page, module, expression, argument=None):
+    """Evaluate an expression with the exports of one of the page's modules."""
+    return page.evaluate(
+        f"async (argument) => {{ const m = await import('/static/{module}'); return {expression}; }}", argument
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_uses_the_names_limits_and_colours_that_python_sends(chromium, served, scheme):
+    visitor = Visitor(chromium, served.address, color_scheme=scheme)
+    page = visitor.visit()
+    about = json.loads(json.dumps(protocol.about()))
+    told = evaluate(page, "store.js", "m.state.about")
+    assert {name: told[name] for name in about} == about
+    open_clip(page)
+    legend = page.locator("#legend .dot")
+    painted = [legend.nth(n).evaluate("e => getComputedStyle(e).backgroundColor") for n in range(legend.count())]
+    expected = [from_hex(each[scheme]["mark"]) for each in about["states"]]
+    assert painted == ["rgb({}, {}, {})".format(*colour) for colour in expected]
+    assert page.locator("#legend").inner_text().split() == [each["name"] for each in about["states"]]
+    for _ in range(about["most_targets"] + 1):
+        page.locator("#add").click()
+    assert page.locator(".box").count() == about["most_targets"]
+    colours = page.locator(".swatch").evaluate_all("all => all.map(e => e.style.background)")
+    assert colours == ["rgb({}, {}, {})".format(*colour) for colour in TARGETS[: about["most_targets"]]]
+    visitor.context.close()
+
+
+def test_new_records_take_the_place_of_old_ones(visitor):
+    page = visitor.visit()
+    known = [{"score": [0.1, 0.2, 0.3], "state": ["a", "b", "c"]}]
+    more = [{"score": [0.5, 0.6], "state": ["d", "e"], "identity": [None, "anna"]}]
+    joined = "(m.replaceFrom(argument[0], 2, argument[1]), m.replaceFrom(argument[0], 4, argument[2]), argument[0])"
+    (columns,) = evaluate(page, "records.js", joined, [known, more, [{"score": [0.7], "state": ["f"]}]])
+    assert columns["score"] == [0.1, 0.2, 0.5, 0.6, 0.7]
+    assert columns["state"] == ["a", "b", "d", "e", "f"]
+    assert columns["identity"] == [None, None, None, "anna", None]
+    shown = "m.recordsAt(argument, 3).concat(m.recordsAt(argument, 5), m.recordsAt(argument, -1))"
+    assert evaluate(page, "records.js", shown, [columns]) == [
+        {"target": 1, "score": 0.6, "state": "e", "identity": "anna"}
+    ]
+
+
+def test_a_setting_that_is_on_or_off_is_a_checkbox(visitor):
+    page = visitor.visit()
+    switch = {"name": "motion.wind", "kind": "switch", "text": "take wind into account", "low": None, "high": None}
+    add = "(m.state.about.settings.push(argument), m.state.about.presets.default[argument.name] = true)"
+    evaluate(page, "store.js", add, switch)
+    open_clip(page)
+    page.get_by_role("tab", name="Settings").click()
+    page.get_by_text("motion", exact=True).click()
+    wind = page.get_by_role("checkbox", name="wind")
+    assert wind.is_checked()
+    wind.uncheck()
+    assert "motion.wind = false" in page.locator(".changes").inner_text()
+    assert evaluate(page, "store.js", "m.state.form.changes") == {"motion.wind": False}
+    page.get_by_role("checkbox", name="wind").check()
+    assert page.locator(".changes").count() == 0
+
+
+def test_a_panel_is_one_module_and_one_place_in_the_list(visitor):
+    """The recipe in panels/list.js, followed to the letter."""
+    path = STATIC / "panels" / "list.js"
+    lines = [line[5:] for line in path.read_text().splitlines() if line.startswith("//   ")]
+    recipe = "\n".join(lines)
+    listed = path.read_text().replace("[targets,", "[notes, targets,") + '\nimport { notes } from "./notes.js";\n'
+    page = visitor.page
+    for name, text in (("list", listed), ("notes", recipe)):
+        page.route(
+            f"**/static/panels/{name}.js",
+            lambda route, _, text=text: route.fulfill(body=text, content_type="text/javascript"),
+        )
+    visitor.visit()
+    open_clip(page)
+    assert page.get_by_role("tab").first.inner_text() == "Notes"
+    page.keyboard.press("ArrowRight")
+    until(page, "document.getElementById('panel-notes').innerText.includes('Frame 1')")
+
+
 @pytest.mark.parametrize(
     ("visitor", "rules"),
     [({"color_scheme": "light"}, None), ({"color_scheme": "dark"}, ["color-contrast"])],
     indirect=["visitor"],
     ids=["light", "dark"],
 )
-def test_nobody_is_shut_out(visitor, served, rules):
+def test_axe_finds_no_serious_barrier(visitor, served, rules):
     if not AXE.is_file():
         missing("axe-core is not here; make axe-core fetches it with npm")
     page = visitor.visit()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.arrays import Frame
-from metrack.estimate import LOST, OCCLUDED
+from metrack.estimate import LOST, OCCLUDED, TRACKING
 
 Colour = tuple[int, int, int]
 Dash = tuple[float, ...]  # pixels drawn and skipped in turn; empty for a solid line
@@ -37,6 +37,11 @@ PALETTE = ("#3188df", "#d34719", "#119268", "#ad448f", "#c28b00", "#18a0c4", "#7
 DASHED: Dash = (4, 3)
 DASHES: tuple[Dash, ...] = ((), (8, 2.6), (8, 2.2, 1.6, 2.2), (2.2, 2))
 STATES = {OCCLUDED: ("#d69a00", 0.30), LOST: ("#d34719", 0.38)}  # colour and strength of frames in that state
+STATE_COLOURS = {  # of marks and of words, on light and on dark pages
+    TRACKING: {"light": {"mark": "#1c8f58", "text": "#15703f"}, "dark": {"mark": "#44c283", "text": "#44c283"}},
+    OCCLUDED: {"light": {"mark": "#c07a00", "text": "#8a5600"}, "dark": {"mark": "#f0b040", "text": "#f0b040"}},
+    LOST: {"light": {"mark": "#c8392c", "text": "#b02b1f"}, "dark": {"mark": "#ff7d70", "text": "#ff7d70"}},
+}
 SHADES: tuple[Colour, ...] = (  # of heat maps, from low to high: lightness 10, 30, 50, 70, 90
     (12, 24, 66),
     (5, 72, 130),

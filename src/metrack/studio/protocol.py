@@ -20,7 +20,7 @@ import numpy as np
 from metrack.checks import SMALLEST_SIDE
 from metrack.config import PRESETS, TrackerConfig, kind_of
 from metrack.draw.marks import DASHES
-from metrack.draw.palette import SHADES, TARGETS, to_hex
+from metrack.draw.palette import SHADES, STATE_COLOURS, TARGETS, target_colour, to_hex
 from metrack.estimate import LOST, OCCLUDED, TRACKING, Info
 from metrack.frames.formats import Record
 from metrack.runs.events import REAPPEARED, RECOVERED, RENAMED, Event
@@ -32,13 +32,6 @@ from metrack.studio.run_thread import PAUSED, QUEUED, STARTING
 MOST_TARGETS = 8  # in one run: as many as there are colours, and as the timeline has room for
 PUT_AWAY = 4005  # code with which the connection of a page is closed when its run is no longer in memory
 
-# Colours of states and, as lines, of targets, readable on a light and on a dark page.
-STATE_COLOURS = {
-    TRACKING: {"light": {"mark": "#1c8f58", "text": "#15703f"}, "dark": {"mark": "#44c283", "text": "#44c283"}},
-    OCCLUDED: {"light": {"mark": "#c07a00", "text": "#8a5600"}, "dark": {"mark": "#f0b040", "text": "#f0b040"}},
-    LOST: {"light": {"mark": "#c8392c", "text": "#b02b1f"}, "dark": {"mark": "#ff7d70", "text": "#ff7d70"}},
-}
-LINES_ON_LIGHT = ("#15803d", "#b45309", "#1d6fd1", "#d02f64", "#7c3aed", "#0e7490", "#857a00", "#c2410c")
 STATE_AFTER = {OCCLUDED: OCCLUDED, LOST: LOST, REAPPEARED: TRACKING, RECOVERED: TRACKING, RENAMED: TRACKING}
 
 
@@ -69,14 +62,14 @@ STATUSES = (
 
 def about() -> dict[str, Any]:
     """Return what a page must know before it shows anything: limits, names, colours and settings."""
-    colours = [to_hex(colour) for colour in TARGETS]
+    colours, targets = [to_hex(colour) for colour in TARGETS], range(1, len(TARGETS) + 1)
     return {
         "most_targets": MOST_TARGETS,
         "smallest_side": SMALLEST_SIDE,
         "picture_widths": {"narrowest": NARROWEST, "widest": WIDEST},
         "put_away_code": PUT_AWAY,
         "target_colours": colours,
-        "line_colours": {"light": LINES_ON_LIGHT, "dark": colours},
+        "line_colours": {"light": [target_colour(target) for target in targets], "dark": colours},
         "heat_colours": [to_hex(colour) for colour in SHADES],
         "states": [
             {"name": name, "seen": name == TRACKING, "dash": DASHES[name], **each}
@@ -87,8 +80,14 @@ def about() -> dict[str, Any]:
         "files": {"video": VIDEO, "report": PAGE},
         "default_preset": "default",
         "presets": {name: config.to_dict() for name, config in PRESETS.items()},
-        "settings": [_setting(name, each) for name, each, _ in TrackerConfig().settings()],
+        "settings": [describe_setting(name, each) for name, each, _ in TrackerConfig().settings()],
     }
+
+
+def describe_setting(name: str, each: Any) -> dict[str, Any]:
+    """Describe a setting; which kind it is says how a form asks for it."""
+    texts = {key: each.metadata[key] for key in ("text", "low", "high", "choices")}
+    return {"name": name, "kind": kind_of(each), **texts}
 
 
 def series(frames: Sequence[Sequence[Record]]) -> list[dict[str, list[Any]]]:
@@ -143,12 +142,3 @@ def _brief(value: Any) -> Any:
     if not isinstance(value, float):
         return value
     return round(value, 4) if math.isfinite(value) else None
-
-
-def _setting(name: str, each: Any) -> dict[str, Any]:
-    """Describe a setting; which kind it is says how a form asks for it."""
-    return {
-        "name": name,
-        "kind": kind_of(each),
-        **{key: each.metadata[key] for key in ("text", "low", "high", "choices")},
-    }

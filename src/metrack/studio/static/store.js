@@ -20,6 +20,7 @@ export const state = {
   correcting: null, // { target, boxes } while a box of a run is corrected
   moving: false, // a box is being dragged
   panel: null, // name of the panel in front
+  whyTarget: 1, // the target that the Why panel explains
   form: { preset: null, changes: {}, seed: 0, stop: null }, // settings of the next run
   fast: true, // follow at full speed rather than at the speed of the video
   showParticles: true,

@@ -58,7 +58,7 @@ function showStatus() {
   $("chip").hidden = !run;
   if (!run) return;
   $("chip").textContent = statusText(run);
-  $("chip").className = busy(run) ? "chip running" : "chip";
+  $("chip").className = busy(run) ? "chip busy" : "chip";
 }
 
 function key(event) {

@@ -4,25 +4,24 @@ import { ask } from "../api.js";
 import { lineColour } from "../colours.js";
 import { $, blank, css, h, note, trying } from "../dom.js";
 import { busy } from "../status.js";
-import { state } from "../store.js";
+import { state, update } from "../store.js";
 
-export const why = { name: "why", title: "Why", needs: ["source", "run"], show };
+export const why = { name: "why", title: "Why", needs: ["source", "run", "whyTarget"], show };
 
 const HEIGHT = 150; // pixels of a plot
 const NEAREST = 5; // known targets that are compared
 const MAPS = [["place", "the place"], ["without", "without metric"], ["with", "with metric"]];
 const MEMORIES = [["foreground", "Remembered as target"], ["background", "Remembered as surroundings"]];
-let chosenTarget = 1;
 
 // Nothing is asked again while nothing has changed.
 async function show(panel) {
   const { run } = state, reason = nothingToShow(run);
-  const key = reason ?? `${run.id} ${run.epoch} ${run.series[0]?.score.length} ${chosenTarget}`;
+  const key = reason ?? `${run.id} ${run.epoch} ${run.series[0]?.score.length} ${state.whyTarget}`;
   if (panel.dataset.key === key) return;
   panel.dataset.key = key;
   if (reason) { panel.replaceChildren(h("h2", {}, "Why"), h("p", { class: "muted" }, reason)); return; }
   panel.setAttribute("aria-busy", "true");
-  const told = await trying(() => ask(`/api/runs/${run.id}/why?target=${Math.min(chosenTarget, run.targets)}`));
+  const told = await trying(() => ask(`/api/runs/${run.id}/why?target=${Math.min(state.whyTarget, run.targets)}`));
   panel.removeAttribute("aria-busy");
   if (told && panel.dataset.key === key) fill(panel, run, told, key);
 }
@@ -36,17 +35,17 @@ function nothingToShow(run) {
 function fill(panel, run, told, key) {
   const picture = (name) => `/api/runs/${run.id}/why/${name}.png?of=${encodeURIComponent(key)}`;
   panel.replaceChildren(
-    h("h2", {}, `Why, at frame ${told.frame}`), ...chooser(panel, run, told),
+    h("h2", {}, `Why, at frame ${told.frame}`), ...chooser(run, told),
     ...maps(told, picture), ...residuals(told), ...memory(told, picture), ...metric(told, picture), ...identity(run, told),
   );
   if (told.theta) plotResiduals($("thetas"), told);
   if (run.known.length) plotDistances($("curves"), run, told.target);
 }
 
-function chooser(panel, run, told) {
+function chooser(run, told) {
   if (run.targets < 2) return [];
   const options = Array.from({ length: run.targets }, (_, n) => h("option", { value: n + 1, selected: n + 1 === told.target }, n + 1));
-  const choose = (event) => { chosenTarget = Number(event.target.value); show(panel); };
+  const choose = (event) => { update({ whyTarget: Number(event.target.value) }); };
   return [h("div", { class: "row" }, h("label", { for: "why-target" }, "Target"), h("select", { id: "why-target", onchange: choose }, options))];
 }
 
