@@ -21,17 +21,20 @@ def blocks(example: str, language: str) -> list[str]:
 
 
 def changed(diff: str, text: str) -> str:
-    """Apply a diff of single lines: '-' is taken out, '+' goes where the line before it or the one taken out was."""
-    lines, at = text.split("\n"), 0
+    """Apply a diff: '-' is replaced by the '+' after it, else '+' comes after ' '; '...' is any text."""
+    lines, at, kept = text.split("\n"), 0, ""
     for mark, line in ((row[:1], row[1:]) for row in diff.strip("\n").split("\n")[1:]):
         if mark == "+":
-            lines.insert(at, line)
+            lines.insert(at, line.replace("...", kept))
             at += 1
-        else:
-            assert line in lines, f"not in the file: {line}"
-            at = lines.index(line) + (mark == " ")
-            if mark == "-":
-                del lines[at]
+            continue
+        pattern = re.compile(re.escape(line).replace(re.escape("..."), "(.*)"))
+        found = [(number, match) for number, each in enumerate(lines) if (match := pattern.match(each))]
+        assert len(found) == 1, f"{len(found)} lines like: {line}"
+        (number, match), at = found[0], found[0][0] + (mark == " ")
+        kept = "".join(match.groups())
+        if mark == "-":
+            del lines[number]
     return "\n".join(lines)
 
 

@@ -100,3 +100,14 @@ def test_what_documents_link_to_exists(page):
 def test_source_files_named_in_documents_exist(page):
     for name in re.findall(r"`(?:src/metrack/)?((?:[a-z_]+/)+[a-z_]+\.(?:py|js))`", page.read_text()):
         assert any((root / name).is_file() for root in (ROOT / "src/metrack", ROOT)), name
+
+
+SETTING = (
+    r"`[^`\n]*?\b((?:motion|features|representation|memory|metric|ranking|search|regression|confidence)\.[a-z_]+)\b"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_settings_named_in_documents_exist(page):
+    named = set(re.findall(SETTING, page.read_text()))
+    assert {name for name in named if not name.endswith((".py", ".md"))} <= set(preset("default").to_dict())

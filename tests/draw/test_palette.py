@@ -1,4 +1,5 @@
 import re
+from colorsys import rgb_to_hsv
 from itertools import combinations
 from pathlib import Path
 
@@ -38,8 +39,7 @@ def test_colours_have_enough_contrast_on_light_and_dark_pages():
     assert contrast("#ffffff", "#000000") == pytest.approx(21)
     lines = [*PALETTE, *(target_colour(target) for target in range(1, len(TARGETS) + 1))]
     for ground in grounds:
-        assert min(contrast(colour, ground) for colour in lines) >= 2.9
-        assert min(contrast(colour, ground) for colour in PALETTE) >= 3
+        assert min(contrast(colour, ground) for colour in lines) >= 3
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
@@ -50,9 +50,10 @@ def test_colours_differ_also_for_the_colour_blind(sight):
     assert min(gap for (_, last), gap in gaps.items() if last < 4) > 20  # the usual number of trackers
 
 
-def test_a_targets_curve_keeps_the_hue_of_its_boxes():
+def test_a_targets_curve_has_about_the_hue_of_its_boxes():
     for target, bright in enumerate(TARGETS, 1):
-        assert int(np.argmax(from_hex(target_colour(target)))) == int(np.argmax(bright))
+        hues = [rgb_to_hsv(*colour)[0] for colour in (bright, from_hex(target_colour(target)))]
+        assert min(abs(hues[0] - hues[1]), 1 - abs(hues[0] - hues[1])) < 0.05
     assert target_colour(1) == target_colour(1 + len(TARGETS))
 
 

@@ -6,8 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 from PIL import Image
 
-from metrack.draw.palette import PALETTE, SHADES, looks_of
-from metrack.draw.plots import bar_plot, image_plot, line_plot, save, scatter_plot
+from metrack.draw.palette import PALETTE, looks_of
+from metrack.draw.plots import bar_plot, line_plot, save, scatter_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert("1")</script> & $x_1$'
@@ -84,16 +84,6 @@ def test_points_are_named_and_inside_the_axes():
     assert panel.axis.log
     assert panel.axis.low < 10 < 1000 < panel.axis.high
     assert [(curve.name, curve.marker) for curve in panel.curves] == [("a", 0), ("c", 1)]
-
-
-def test_heat_maps_share_one_scale():
-    chart = image_plot({"low": np.zeros((4, 5)), "high": np.full((4, 5), 7.0)}, title="maps")
-    assert [panel.title for panel in chart.panels] == ["low", "high"]
-    assert (chart.panels[0].image == SHADES[0]).all()
-    assert (chart.panels[1].image == SHADES[-1]).all()
-    assert [key.text for key in chart.keys] == ["0 to 7"]
-    with pytest.raises(ValueError, match="at least one array"):
-        image_plot({}, title="none")
 
 
 def test_files_are_written_by_their_suffix(tmp_path):

@@ -15,7 +15,7 @@ from metrack.draw.raster import SCALE
 from metrack.frames import VideoWriter, open_source
 from metrack.identity import Gallery
 from metrack.runs.job import Job, follow
-from metrack.runs.report import is_run, write_page, write_report
+from metrack.runs.report import is_run, write_page, write_run_report
 from metrack.runs.report.curves import identification, occlusion, timeline
 from metrack.runs.report.reading import read_run
 from metrack.runs.report.strip import moments, shots
@@ -139,7 +139,7 @@ def test_an_older_trajectory_gives_the_curves_it_has(folder, tmp_path):
     (old / "trajectory.jsonl").write_text("".join(json.dumps({k: line[k] for k in kept}) + "\n" for line in lines))
     summary = json.loads((folder / "summary.json").read_text())
     (old / "summary.json").write_text(json.dumps({k: v for k, v in summary.items() if k not in ("stop", "gallery")}))
-    page, *pictures = write_report(old)
+    page, *pictures = write_run_report(old)
     assert [path.name for path in pictures] == ["events.png"]
     assert re.findall(r"<h2>(.*?)</h2>", page.read_text()) == ["What was followed", "What happened"]
     wanted = [(e.frame, e.target, e.event) for e in read_run(folder).events if e.event != "identity changed"]

@@ -16,8 +16,7 @@ import metrack
 from metrack import Box, Tracker, confidence_map
 from metrack.cli import run
 from metrack.config import preset
-from metrack.draw.heat import OUTSIDE, draw_confidence, peak
-from metrack.draw.palette import SHADES
+from metrack.draw.heat import draw_confidence, peak
 from metrack.draw.pictures import PICTURE_FORMATS
 from metrack.frames import VideoWriter, open_source
 from metrack.runs.mapping import check_picture_path, draw_map, save_picture
@@ -26,8 +25,6 @@ from metrack.tracking.score_map import LARGEST_RADIUS, check_radius, usual_radiu
 
 CHANGES = {"motion.particles": 40, "memory.size": 30, "metric.triplets": 60}
 LIGHT = [part for name, value in CHANGES.items() for part in ("--set", f"{name}={value}")]
-TOP = 24 + 32  # of the panels in the picture
-MIDDLES = [24 + 372 // 2 + number * (372 + 18) for number in range(3)]  # of the panels, across
 
 
 @pytest.fixture(scope="module")
@@ -136,94 +133,7 @@ def test_without_a_target_there_is_no_map(clip: Clip) -> None:
         confidence_map(Tracker(), clip[0], 5)
 
 
-def test_the_peak_is_the_best_shift_and_of_several_the_shortest() -> None:
-    scores = np.zeros((9, 9))
-    assert peak(scores) == (0, 0)
-    scores[4 - 3, 4 + 2] = 1
-    assert peak(scores) == (2, -3)
-    scores[4, 4 - 3] = 1
-    assert peak(scores) == (-3, 0)
-
-
 # --- the picture
-
-
-def panel(picture: np.ndarray, number: int, x: int, y: int) -> tuple[int, ...]:
-    """The colour at a place of a panel, counted from its middle."""
-    return tuple(picture[TOP + 372 // 2 + y, MIDDLES[number] + x].tolist())
-
-
-def test_three_panels_show_the_same_place_at_the_same_scale() -> None:
-    frame = np.zeros((60, 80, 3), np.uint8)
-    frame[20:22, 45:48] = (200, 100, 50)  # three columns and two rows of pixels
-    box = Box.from_centre(43.5, 22.5, 60, 60)  # the patch lies right of its middle, and above
-    scores = np.zeros((9, 9))
-    scores[2:4, 6:9] = 1  # the same place in the map
-    picture = draw_confidence(frame, box, {"a": scores, "b": scores[::-1]}, title="here")
-    assert (picture.shape, picture.dtype) == ((496, 1200, 3), np.uint8)
-    unit = 372 / 9
-    x, y = round(3 * unit), round(-1.5 * unit)
-    assert panel(picture, 0, x, y)[0] > 180
-    assert panel(picture, 0, x, -y) == panel(picture, 0, -x, y) == (0, 0, 0)
-    assert panel(picture, 1, x, y) == pytest.approx(SHADES[-1], abs=12)
-    assert panel(picture, 1, x, -y) == pytest.approx(SHADES[0], abs=12)
-    assert panel(picture, 2, x, -y) == pytest.approx(SHADES[-1], abs=12)
-
-
-def test_both_maps_share_one_scale_of_colours() -> None:
-    frame, box = np.full((40, 40), 90, np.uint8), Box(15, 15, 10, 10)
-    low, high = np.full((11, 11), 0.5), np.full((11, 11), 0.7)
-    picture = draw_confidence(frame, box, {"low": low, "high": high})
-    assert panel(picture, 0, 150, 0) == (90, 90, 90)  # a grey frame will do
-    assert (panel(picture, 1, 150, 0), panel(picture, 2, 150, 0)) == (SHADES[0], SHADES[-1])
-    bar = picture[TOP + 372 + 26]
-    assert all((bar == shade).all(axis=1).any() for shade in (SHADES[0], SHADES[-1]))
-
-
-def test_what_lies_beyond_the_frame_is_left_blank_and_the_peak_may_lie_at_the_rim() -> None:
-    frame, box = np.full((30, 30, 3), 60, np.uint8), Box(0, 10, 10, 10)
-    scores = np.zeros((41, 41))
-    scores[0, 0] = 1
-    picture = draw_confidence(frame, box, {"a": scores, "b": scores.T[::-1, ::-1]})
-    assert panel(picture, 0, -180, 0) == OUTSIDE
-    assert panel(picture, 0, 20, 60) == (60, 60, 60)
-
-
-@pytest.mark.parametrize("side", [3, 5, 61])
-def test_a_map_without_hills_can_be_drawn(side: int) -> None:
-    frame, box = np.zeros((40, 40, 3), np.uint8), Box(10, 10, 8, 8)
-    picture = draw_confidence(frame, box, {"flat": np.full((side, side), 0.6)})
-    assert picture.shape == (496, 1200 - 372 - 18, 3)
-    assert panel(picture, 1, 100, 100) == SHADES[0]
-
-
-def test_the_mark_of_the_peak_is_where_the_peak_is() -> None:
-    frame, box = np.zeros((40, 40, 3), np.uint8), Box(10, 10, 8, 8)
-    flat = np.full((31, 31), 0.5)
-    unmarked, marked = flat.copy(), flat.copy()
-    marked[15 - 6, 15 + 10] += 1e-9  # invisible itself
-    flat[0, 0] = unmarked[0, 0] = marked[0, 0] = 0.4
-    one, two = (draw_confidence(frame, box, {"a": m, "b": flat + 0.1}) for m in (unmarked, marked))
-    rows, columns = np.nonzero((one != two).any(axis=2))
-    near_peak = columns > MIDDLES[1] + 60
-    unit = 372 / 31
-    middle = (columns[near_peak].mean() - MIDDLES[1], rows[near_peak].mean() - TOP - 186)
-    assert middle == pytest.approx((10 * unit, -6 * unit), abs=1)
-
-
-def test_nothing_given_is_changed() -> None:
-    frame, scores = np.full((40, 40, 3), 7, np.uint8), np.linspace(0, 1, 49).reshape(7, 7)
-    before = frame.copy(), scores.copy()
-    draw_confidence(frame, Box(10, 10, 8, 8), {"a": scores})
-    np.testing.assert_array_equal(frame, before[0])
-    np.testing.assert_array_equal(scores, before[1])
-
-
-@pytest.mark.parametrize("shapes", [[(5, 5), (7, 7)], [(4, 4)], [(5, 7)], [(5,)], []])
-def test_maps_that_do_not_fit_together_are_refused(shapes: list[tuple[int, ...]]) -> None:
-    maps = {str(number): np.zeros(shape) for number, shape in enumerate(shapes)}
-    with pytest.raises(ValueError, match="maps must be square with one odd side for all"):
-        draw_confidence(np.zeros((40, 40, 3), np.uint8), Box(10, 10, 8, 8), maps)
 
 
 @pytest.mark.parametrize("suffix", [*PICTURE_FORMATS, ".PNG"])
@@ -329,7 +239,7 @@ def test_a_source_that_ends_sooner_is_mapped_at_its_end(
     told = capsys.readouterr().out
     assert "shows frame 29" in told
     assert "note: clip.mp4 ends with frame 29, sooner than --at asks for" in told
-    assert pixels(out).shape == (496, 1200, 3)
+    assert pixels(out).shape == (526, 1200, 3)
 
 
 def test_a_truncated_video_is_mapped_where_it_breaks_off(
@@ -342,7 +252,7 @@ def test_a_truncated_video_is_mapped_where_it_breaks_off(
     assert told.err.startswith("metrack: cut.mp4 ends early: ")
     assert told.err.count("\n") == 1
     assert "map.png shows frame" in told.out
-    assert pixels(tmp_path / "map.png").shape == (496, 1200, 3)
+    assert pixels(tmp_path / "map.png").shape == (526, 1200, 3)
 
 
 def test_interrupted_it_leaves_nothing(

@@ -14,10 +14,10 @@ import metrack
 from metrack import Box, Tracker, TrackerConfig
 from metrack.config import PAPER, PRESETS, preset
 from metrack.features.extractor import BASE_SIZE
-from metrack.files import write_state
 from metrack.memory.training_boxes import NEGATIVE_OUTER
 from metrack.synth import builtin_clip
 from metrack.tracking.appearance import TEMPLATES
+from metrack.tracking.saved import write_tracker
 
 LIGHT = preset("paper").replace(
     {"motion.particles": 60, "memory.size": 40, "metric.triplets": 60}
@@ -143,7 +143,7 @@ def test_a_file_without_a_setting_is_refused(clip, tmp_path):
     """What is the default today need not be what the tracker was saved with."""
     meta, arrays = started(clip).to_saved()
     del meta["config"]["motion.refined"]
-    write_state(tmp_path / "old.npz", meta, arrays)
+    write_tracker(tmp_path / "old.npz", meta, arrays)
     with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz lacks 'motion\.refined'"):
         Tracker.load(tmp_path / "old.npz")
 

@@ -180,9 +180,9 @@ def _check_evaluation(folder: Path) -> None:
 
 
 def _report_run(folder: Path, out: Path) -> None:
-    from metrack.runs.report import write_report
+    from metrack.runs.report import write_run_report
 
-    page, *pictures = write_report(folder, out)
+    page, *pictures = write_run_report(folder, out)
     console.print(f"look at {escape(str(page))}", soft_wrap=True)
     console.print(f"pictures: {escape(', '.join(map(str, pictures)))}", soft_wrap=True)
 

@@ -55,7 +55,7 @@ class Axes:
 
 
 def nice_ticks(low: float, high: float, count: int) -> list[float]:
-    """Return about so many round numbers between two.
+    """Return about ``count`` round numbers between two.
 
     >>> nice_ticks(0, 299, 6)
     [0.0, 50.0, 100.0, 150.0, 200.0, 250.0]

@@ -23,8 +23,8 @@ Range = tuple[float, float]
 class Curve:
     """Values ``y`` at ``x``; NaN leaves a gap.
 
-    ``marker`` (an index of the palette's) marks every point, ``band`` is ``(low, high)`` around the curve, and
-    ``name`` is written beside the last point.
+    ``marker`` (an index of the palette's) marks every point, and is twice ``size`` pixels wide; ``band`` is
+    ``(low, high)`` around the curve; ``name`` is written beside the last point.
     """
 
     x: Numbers
@@ -32,6 +32,7 @@ class Curve:
     colour: str
     dash: Dash = ()
     marker: int | None = None
+    size: float = 4.0
     band: tuple[Numbers, Numbers] | None = None
     name: str = ""
 
@@ -60,7 +61,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A few words about a frame; ``title`` tells more to who points at them."""
+    """A few words about a frame; ``title`` is its tooltip."""
 
     frame: float
     text: str
@@ -92,7 +93,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """One plot of a chart; without an axis of its own it shares one of frames with the others."""
+    """One plot of a chart; panels without an ``axis`` share one axis of frames."""
 
     title: str
     curves: Sequence[Curve]
@@ -105,12 +106,12 @@ class Panel:
     axis: Axis | None = None
     y_label: str = ""
     image: Frame | None = None
-    """Shown in place of curves and axes."""
+    """Shown in place of axes, with curves over it in pixels of the image."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of the legend; ``look`` is ``line``, ``area``, or ``scale`` for the colours of heat maps."""
+    """An entry of the legend; ``look`` is ``line``, ``area``, ``mark``, or ``scale`` for the colours of heat maps."""
 
     text: str
     colour: str

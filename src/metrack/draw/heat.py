@@ -1,4 +1,4 @@
-"""Confidence maps as pictures, beside the frame they belong to."""
+"""Confidence maps as charts: heat maps of the surroundings of a target, beside the frame they belong to."""
 
 from __future__ import annotations
 
@@ -8,45 +8,52 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-from metrack.arrays import Floats, Frame
+from metrack.arrays import Frame
 from metrack.box import Box
 from metrack.checks import check_frame
-from metrack.draw.marks import Mark, draw, text_size, write_text
-from metrack.draw.palette import SHADOW, TEXT, WHITE, Colour, heat_colours
+from metrack.draw.chart import Chart, Curve, Key, Panel
+from metrack.draw.layout import draw_chart
+from metrack.draw.palette import INK, PALETTE, SHADOW, TARGETS, WHITE, Colour, heat_colours, to_hex
 from metrack.draw.pictures import crop
+from metrack.draw.plots import MARGIN
+from metrack.draw.raster import SCALE, to_image
 
 Map = NDArray[np.float64]
 
-PANEL, MARGIN, GAP = 372, 24, 18  # pixels: with two maps the picture is 1200 wide
-CAPTION_SIZE, TEXT_SIZE = 17, 14
-CAPTION_ROOM, FOOT_ROOM = 32, 44  # pixels above and below the panels
-PAPER: Colour = (250, 250, 247)
-QUIET: Colour = (120, 124, 132)
-OUTLINE: Colour = (176, 198, 212)
-OUTSIDE: Colour = (226, 226, 222)  # what there is of a cut-out beyond the border of the frame
+SIDE = 288  # pixels of a map and of the frame beside it
+WIDTH = 576  # pixels of a drawing with a frame and two maps: one for every two of the picture
+OUTSIDE: Colour = (226, 226, 222)  # beyond the border of the frame
+SIGN, OUTLINE = PALETTE[1], "#b0c6d4"
+CROSS, DOT = 6, 0  # markers
 
 
 def draw_confidence(frame: Frame, box: Box, maps: Mapping[str, Map], *, title: str = "frame") -> Frame:
-    """Draw the surroundings of a box, and beside them its confidence maps, each under its name.
+    """Draw the surroundings of a box, and beside them its confidence maps, each under its name."""
+    drawing = draw_chart(confidence_chart(box, maps, title=title, frame=frame), WIDTH * (len(maps) + 1) // 3)
+    edge = MARGIN * SCALE
+    return np.pad(to_image(drawing), ((edge, edge), (edge, edge), (0, 0)), constant_values=255)
 
-    All panels show the same place at the same scale, and all maps share one scale of colours, from the lowest score
-    in any of them to the highest. A cross marks the estimate, a ring the best score.
+
+def confidence_chart(box: Box, maps: Mapping[str, Map], *, title: str, frame: Frame | None = None) -> Chart:
+    """Chart the confidence maps around a box, after the frame if there is one.
+
+    All panels show the same place at the same scale, and all maps share one colour scale. A cross marks the estimate,
+    a dot the best score.
     """
     sizes = {scores.shape for scores in maps.values()}
     if len(sizes) != 1 or not all(len(size) == 2 and size[0] == size[1] and size[0] % 2 for size in sizes):
         raise ValueError(f"maps must be square with one odd side for all, got {sorted(sizes)}")
     low = min(float(scores.min()) for scores in maps.values())
     high = max(float(scores.max()) for scores in maps.values())
-    width = 2 * MARGIN + (len(maps) + 1) * (PANEL + GAP) - GAP
-    sheet = np.full((MARGIN + CAPTION_ROOM + PANEL + FOOT_ROOM + MARGIN, width, 3), PAPER, np.uint8)
-    radius = sizes.pop()[0] // 2
-    _place(sheet, 0, _frame_panel(frame, box, radius), title, f"{2 * radius + 1} x {2 * radius + 1} pixels")
-    for number, (name, scores) in enumerate(maps.items(), 1):
-        panel = _map_panel(scores, box, low, high)
-        _place(sheet, number, panel, name, f"{scores.min():.3f} to {scores.max():.3f}")
-    _legend(sheet)
-    _colour_bar(sheet, low, high)
-    return sheet
+    panels = [_map_panel(name, scores, box, low, high) for name, scores in maps.items()]
+    if frame is not None:
+        panels.insert(0, _frame_panel(title, frame, box, sizes.pop()[0]))
+    keys = [
+        Key(f"{low:.3f} to {high:.3f}", INK, "scale"),
+        Key("estimate", SIGN, "mark", marker=CROSS),
+        Key("best score", INK, "mark", marker=DOT),
+    ]
+    return Chart(f"Confidence maps: {title}", panels, keys, len(panels), "" if frame is not None else title)
 
 
 def peak(scores: Map) -> tuple[int, int]:
@@ -63,81 +70,30 @@ def heat_map(scores: Map, low: float, high: float, side: int) -> Frame:
     return heat_colours(np.asarray(smooth))
 
 
-def _frame_panel(frame: Frame, box: Box, radius: int) -> Frame:
-    """Cut out what the maps cover: the places where the centre of the box was put."""
-    (cx, cy), reach = box.centre, radius + 0.5
-    cut = crop(check_frame(frame), (cx - reach, cy - reach, cx + reach, cy + reach), PANEL, OUTSIDE)
-    return draw(cut, [Mark(_outline(box, radius))])
+def _frame_panel(title: str, frame: Frame, box: Box, size: int) -> Panel:
+    """Show the part of a frame that the maps cover: the places where the centre of the box was put."""
+    (cx, cy), reach = box.centre, size / 2
+    cut = crop(check_frame(frame), (cx - reach, cy - reach, cx + reach, cy + reach), SIDE, OUTSIDE)
+    return Panel(title, _outline(box, size, to_hex(TARGETS[0])), (0, 1), y_label=f"{size} x {size} pixels", image=cut)
 
 
-def _map_panel(scores: Map, box: Box, low: float, high: float) -> Frame:
-    radius, scale = len(scores) // 2, PANEL / len(scores)
-    panel = draw(heat_map(scores, low, high, PANEL), [Mark(_outline(box, radius), colour=OUTLINE, thin=True)])
-    dx, dy = peak(scores)
-    _cross(panel, PANEL / 2, PANEL / 2)
-    _ring(panel, PANEL / 2 + dx * scale, PANEL / 2 + dy * scale)
-    return panel
+def _map_panel(name: str, scores: Map, box: Box, low: float, high: float) -> Panel:
+    middle, (dx, dy), scale = SIDE / 2, peak(scores), SIDE / len(scores)
+    signs = [
+        Curve(np.array([middle + x * scale]), np.array([middle + y * scale]), colour, marker=marker, size=size)
+        for x, y, marker, colour, size in (
+            (0, 0, CROSS, to_hex(WHITE), 6.5),
+            (0, 0, CROSS, SIGN, 4.8),
+            (dx, dy, DOT, to_hex(SHADOW), 1.8),
+        )
+    ]
+    curves = [*_outline(box, len(scores), OUTLINE), *signs]
+    remark = f"{scores.min():.3f} to {scores.max():.3f}"
+    return Panel(name, curves, (0, 1), y_label=remark, image=heat_map(scores, low, high, SIDE))
 
 
-def _outline(box: Box, radius: int) -> Box:
-    """Bring the box into the coordinates of a panel, whose middle it has."""
-    scale = PANEL / (2 * radius + 1)
-    return Box.from_centre(PANEL / 2, PANEL / 2, box.w * scale, box.h * scale)
-
-
-def _cross(canvas: Frame, x: float, y: float, colour: Colour = WHITE) -> None:
-    """Draw four ticks around a point, which itself stays free."""
-    place, across, down = _around(canvas, x, y)
-    near, far = np.minimum(across, down), np.maximum(across, down)
-    _stroke(canvas[place], np.maximum(near, np.abs(far - 11) - 3), colour)
-
-
-def _ring(canvas: Frame, x: float, y: float, colour: Colour = WHITE) -> None:
-    place, across, down = _around(canvas, x, y)
-    _stroke(canvas[place], np.abs(np.hypot(across, down) - 5), colour)
-
-
-def _around(canvas: Frame, x: float, y: float) -> tuple[tuple[slice, slice], Floats, Floats]:
-    """Return the part of a canvas in which a sign lies, and how far its columns and rows are from the sign's middle."""
-    columns, rows = (np.arange(max(int(at) - 18, 0), max(int(at) + 19, 0)) for at in (x, y))
-    columns, rows = columns[columns < canvas.shape[1]], rows[rows < canvas.shape[0]]
-    place = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    return place, np.abs(columns + 0.5 - x), np.abs(rows + 0.5 - y)[:, None]
-
-
-def _stroke(canvas: Frame, distance: Floats, colour: Colour) -> None:
-    """Draw a line with a shadow where the distance from its middle, in pixels, is small."""
-    for paint, half, strength in ((SHADOW, 1.7, 0.5), (colour, 0.75, 1.0)):
-        cover = strength * np.clip(half + 0.5 - distance, 0, 1)[..., None]
-        canvas[...] = canvas + (np.array(paint) - canvas) * cover
-
-
-def _place(sheet: Frame, number: int, panel: Frame, caption: str, remark: str) -> None:
-    """Put a panel in its place, a caption above it on the left, a remark on the right."""
-    left, top = MARGIN + number * (PANEL + GAP), MARGIN + CAPTION_ROOM
-    sheet[top : top + PANEL, left : left + PANEL] = panel
-    base = top - 10
-    write_text(sheet, caption, left, base - text_size(caption, CAPTION_SIZE)[1], CAPTION_SIZE, TEXT)
-    wide, high = text_size(remark, TEXT_SIZE)
-    write_text(sheet, remark, left + PANEL - wide, base - high, TEXT_SIZE, QUIET)
-
-
-def _legend(sheet: Frame) -> None:
-    x, y = MARGIN, MARGIN + CAPTION_ROOM + PANEL + FOOT_ROOM // 2 + 4
-    for sign, reach, text in ((_cross, 14, "estimate"), (_ring, 6, "best score")):
-        sign(sheet, x + reach, y, TEXT)
-        x += 2 * reach + 8
-        wide, high = text_size(text, TEXT_SIZE)
-        write_text(sheet, text, x, y - high // 2, TEXT_SIZE, QUIET)
-        x += wide + 28
-
-
-def _colour_bar(sheet: Frame, low: float, high: float) -> None:
-    """Lay the scale of colours under the maps, its two ends in numbers."""
-    left, right = MARGIN + PANEL + GAP, sheet.shape[1] - MARGIN
-    middle = MARGIN + CAPTION_ROOM + PANEL + FOOT_ROOM // 2 + 4
-    for text, at_right in ((f"{low:.3f}", False), (f"{high:.3f}", True)):
-        wide, tall = text_size(text, TEXT_SIZE)
-        write_text(sheet, text, right - wide if at_right else left, middle - tall // 2, TEXT_SIZE, TEXT)
-        left, right = (left, right - wide - 10) if at_right else (left + wide + 10, right)
-    sheet[middle - 6 : middle + 6, left:right] = heat_colours(np.linspace(0, 1, right - left))
+def _outline(box: Box, size: int, colour: str) -> list[Curve]:
+    """Return the outline of the box around the middle of a panel, if it fits."""
+    half = 0.5 * np.array([box.w, box.h]) * SIDE / size
+    x, y = SIDE / 2 + np.outer(half, (-1, 1, 1, -1, -1))[0], SIDE / 2 + np.outer(half, (-1, -1, 1, 1, -1))[1]
+    return [Curve(x, y, colour)] if max(box.w, box.h) <= size else []

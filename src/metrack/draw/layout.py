@@ -18,12 +18,12 @@ from metrack.draw.stretches import stretches_where
 TITLE = 13  # size of text
 LEFT, GAP = 50, 30  # pixels at the left of a panel at least, and between two
 RIBBON, LEGEND_ROW, SAMPLE = 12, 20, 18  # pixels
-LINE, THIN_LINE, MARKER = 1.6, 1.2, 4.0  # widths of lines, and half that of a marker
+LINE, THIN_LINE, SIGN = 1.6, 1.2, 4.0  # widths of lines, and half that of a marker of the legend
 BAND = 0.18  # strength
 
 
 def draw_chart(chart: Chart, width: float, *, columns: int | None = None) -> Drawing:
-    """Draw a chart that is so many pixels wide."""
+    """Draw a chart at a width in pixels."""
     drawing, columns = Drawing(width), min(columns or chart.columns, len(chart.panels))
     if chart.title:
         drawing.add(Text(0, TITLE, chart.title, TITLE))
@@ -63,11 +63,11 @@ def _draw_panel(drawing: Drawing, panel: Panel, left: float, top: float, width: 
     """Draw a panel and return where it ends."""
     drawing.add(Text(left, top + TITLE, panel.title, TITLE))
     top += TITLE + 13
-    if panel.image is not None:
-        return _draw_image(drawing, panel.image, left, top, width)
     if panel.y_label:
         drawing.add(Text(left, top + 3, panel.y_label, SMALL, strength=QUIET))
         top += SMALL + 4
+    if panel.image is not None:
+        return _draw_image(drawing, panel, panel.image, left, top, width)
     margin = max(LEFT, *(length_of(text, SMALL) + 10 for _, text in value_ticks(panel.y_range, panel.height)))
     axes = Axes(left + margin, top, width - margin - RIGHT, panel.height, axis, panel.y_range)
     rows = note_rows(panel.notes, axes)
@@ -83,10 +83,14 @@ def _draw_panel(drawing: Drawing, panel: Panel, left: float, top: float, width: 
     return draw_axis(drawing, axes, _draw_ribbons(drawing, panel.ribbons, axes))
 
 
-def _draw_image(drawing: Drawing, image: Frame, left: float, top: float, width: float) -> float:
-    height = width * len(image) / len(image[0])
-    drawing.add(Picture(left, top - 4, width, height, image))
-    return top + height + 4
+def _draw_image(drawing: Drawing, panel: Panel, image: Frame, left: float, top: float, width: float) -> float:
+    """Draw an image and the curves over it."""
+    rows, columns = len(image), len(image[0])
+    axes = Axes(left, top - 4, width, width * rows / columns, Axis(0, columns), (rows, 0))
+    drawing.add(Picture(axes.left, axes.top, axes.width, axes.height, image))
+    for curve in panel.curves:
+        _draw_curve(drawing, curve, axes)
+    return axes.bottom + 8
 
 
 def _draw_curve(drawing: Drawing, curve: Curve, axes: Axes) -> None:
@@ -104,7 +108,7 @@ def _draw_curve(drawing: Drawing, curve: Curve, axes: Axes) -> None:
             (x, y), size = points[0], 2.4
             drawing.add(Area(x - size / 2, y - size / 2, size, size, curve.colour))
         if curve.marker is not None:
-            drawing.add(*(_marker(curve.marker, point, curve.colour) for point in points))
+            drawing.add(*(_marker(curve.marker, point, curve.colour, curve.size) for point in points))
 
 
 def _draw_ribbons(drawing: Drawing, ribbons: Sequence[Ribbon], axes: Axes) -> float:
@@ -116,8 +120,8 @@ def _draw_ribbons(drawing: Drawing, ribbons: Sequence[Ribbon], axes: Axes) -> fl
     return bottom
 
 
-def _marker(marker: int, at: Point, colour: str) -> Polygon:
-    return Polygon([(at[0] + MARKER * x, at[1] + MARKER * y) for x, y in MARKERS[marker].tolist()], colour)
+def _marker(marker: int, at: Point, colour: str, size: float) -> Polygon:
+    return Polygon([(at[0] + size * x, at[1] + size * y) for x, y in MARKERS[marker].tolist()], colour)
 
 
 def _area(span: Span, axes: Axes, top: float, height: float) -> Area:
@@ -149,7 +153,7 @@ def _draw_sample(drawing: Drawing, key: Key, x: float, y: float, wide: float) ->
         drawing.add(Picture(x, y - 5, wide, 10, heat_colours(np.linspace(0, 1, 64))[None]))
     elif key.look == "area":
         drawing.add(Area(x, y - 5, wide, 10, key.colour, key.strength))
-    else:
+    elif key.look == "line":
         drawing.add(Line([(x, y), (x + wide, y)], key.colour, 2.2, dash=key.dash))
     if key.marker is not None:
-        drawing.add(_marker(key.marker, (x + wide / 2, y), key.colour))
+        drawing.add(_marker(key.marker, (x + wide / 2, y), key.colour, SIGN))

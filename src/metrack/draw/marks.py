@@ -35,7 +35,7 @@ class Mark:
 def draw(image: Frame, marks: Sequence[Mark], *, bold: int | None = None) -> Frame:
     """Return a copy of an RGB image with the marks drawn on it; boxes may lie partly or wholly outside.
 
-    Lines are so many pixels bold, and text in proportion; by default it is the picture that is in proportion.
+    Lines are ``bold`` pixels wide, by default in proportion to the picture; text is in proportion to lines.
     """
     canvas = image.copy()
     width = bold or line_width(image)

@@ -36,7 +36,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """What the list of contents points to."""
+        """Id of the section, for links to it."""
         return "".join(letter if letter.isalnum() else "-" for letter in self.title.lower())
 
 
@@ -55,7 +55,7 @@ class Column:
 
 
 def page(title: str, sections: Sequence[Section], *, intro: str = "", footer: str = "", style: str = "") -> str:
-    """Return the whole file; ``intro`` is text, ``footer`` HTML, ``style`` CSS beyond that of all pages."""
+    """Return the whole HTML file; ``intro`` is text, ``footer`` HTML, ``style`` CSS beyond that of all pages."""
     contents = "".join(f'<a href="#{each.anchor}">{escape(each.title)}</a>' for each in sections)
     return "\n".join(
         [
@@ -102,7 +102,7 @@ def table_html(
 
 
 def marks_of(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, across: bool = False) -> list[list[str]]:
-    """Say of every cell whether it is ``best`` or ``second``, as far as the digits shown can tell."""
+    """Return ``best``, ``second`` or nothing for every cell, compared as rounded on the page."""
     signs = [column.best for column in columns]
     seen = [[_seen(column, value) for column, value in zip(columns, row, strict=True)] for row in rows]
     if across:
@@ -113,7 +113,7 @@ def marks_of(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, acros
 
 
 def chart_html(chart: Chart) -> str:
-    """Return a chart as wide as the page, drawn for wide and for narrow ones, of which one is seen."""
+    """Return a chart as wide as the page, drawn twice: style sheets show the one for wide or for narrow screens."""
     wide, narrow = draw_chart(chart, WIDE), draw_chart(chart, NARROW, columns=1)
     return f'<div class="chart">{to_svg(wide, chart.label, "wide")}{to_svg(narrow, chart.label, "narrow")}</div>'
 
@@ -125,7 +125,7 @@ def plots_html(parts: Sequence[Chart | str]) -> str:
 
 
 def legend_html(looks: Mapping[str, Look]) -> str:
-    """Return a line of the look of every name, with the name."""
+    """Return a legend: a sample line and the name of every tracker."""
     keys = []
     for name, look in looks.items():
         sample = Drawing(28, 10, [Line([(0, 5), (28, 5)], look.colour, 3, dash=look.dash)])
@@ -134,7 +134,7 @@ def legend_html(looks: Mapping[str, Look]) -> str:
 
 
 def strip_html(figures: Iterable[tuple[Frame, str, str]], style: str = "") -> str:
-    """Lay photographs in rows: each an image, a text for those who cannot see it, and the HTML of its caption."""
+    """Lay photographs in rows: each an image, its alternative text, and the HTML of its caption."""
     shown = [
         f'<figure><img src="{jpeg_uri(image)}" decoding="async" alt="{escape(text)}">'
         f"<figcaption>{caption}</figcaption></figure>"

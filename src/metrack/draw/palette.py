@@ -33,14 +33,17 @@ TARGETS: tuple[Colour, ...] = (
     (236, 224, 72),
     (255, 132, 84),
 )
+TARGET_LINES = ("#15803d", "#b45309", "#1d6fd1", "#d02f64", "#7c3aed", "#0e7490", "#857a00", "#c2410c")
 PALETTE = ("#3188df", "#d34719", "#119268", "#ad448f", "#c28b00", "#18a0c4", "#7948d1", "#5e8019")
 DASHED: Dash = (4, 3)
 DASHES: tuple[Dash, ...] = ((), (8, 2.6), (8, 2.2, 1.6, 2.2), (2.2, 2))
-STATES = {OCCLUDED: ("#d69a00", 0.30), LOST: ("#d34719", 0.38)}  # colour and strength of frames in that state
-STATE_COLOURS = {  # of marks and of words, on light and on dark pages
+STATE_COLOURS = {  # of signs and of text, on light and on dark ground
     TRACKING: {"light": {"mark": "#1c8f58", "text": "#15703f"}, "dark": {"mark": "#44c283", "text": "#44c283"}},
     OCCLUDED: {"light": {"mark": "#c07a00", "text": "#8a5600"}, "dark": {"mark": "#f0b040", "text": "#f0b040"}},
     LOST: {"light": {"mark": "#c8392c", "text": "#b02b1f"}, "dark": {"mark": "#ff7d70", "text": "#ff7d70"}},
+}
+STATES = {  # colour and strength of the frames in a state, behind curves
+    state: (STATE_COLOURS[state]["light"]["mark"], strength) for state, strength in ((OCCLUDED, 0.30), (LOST, 0.38))
 }
 SHADES: tuple[Colour, ...] = (  # of heat maps, from low to high: lightness 10, 30, 50, 70, 90
     (12, 24, 66),
@@ -49,7 +52,6 @@ SHADES: tuple[Colour, ...] = (  # of heat maps, from low to high: lightness 10, 
     (106, 188, 130),
     (248, 229, 79),
 )
-BRIGHTEST = 0.25  # relative luminance of a line that can be seen on white and on dark pages
 
 
 def _corners(count: int, turn: float, inner: float = 1.0) -> NDArray[np.float64]:
@@ -91,10 +93,8 @@ def _look(place: int) -> Look:
 
 
 def target_colour(target: int) -> str:
-    """Return the colour of a target's curves: that of its boxes, darkened so that thin lines show on white."""
-    linear = (np.array(TARGETS[(target - 1) % len(TARGETS)]) / 255) ** 2.2
-    luminance = float(linear @ (0.2126, 0.7152, 0.0722))
-    return to_hex(255 * (linear * min(BRIGHTEST / luminance, 1.0)) ** (1 / 2.2))
+    """Return the colour of a target's curves, which is that of its boxes made darker."""
+    return TARGET_LINES[(target - 1) % len(TARGET_LINES)]
 
 
 def heat_colours(share: NDArray[np.floating[Any]]) -> Frame:

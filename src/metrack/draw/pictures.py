@@ -61,12 +61,12 @@ def write_picture(path: Path, image: Frame) -> None:
 
 
 def jpeg_uri(image: Frame) -> str:
-    """Return a photograph as an address that holds it, for pages that need no other file."""
+    """Return a photograph as a ``data:`` address (JPEG), for pages that need no other file."""
     return _uri("jpeg", encode(image, "JPEG", quality=QUALITY, optimize=True))
 
 
 def png_uri(image: Frame) -> str:
-    """Return an exact picture as an address that holds it."""
+    """Return a picture as a ``data:`` address without loss (PNG)."""
     return _uri("png", encode(image))
 
 

@@ -1,4 +1,4 @@
-"""Charts of one panel from named series: curves, bars, points and heat maps, for pages and papers.
+"""Charts of one panel from named series: curves, bars and points, for pages and papers.
 
 A name has one colour, line style and marker in all plots that are given the same ``looks``
 (:func:`metrack.draw.palette.looks_of`).
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from metrack.draw.chart import Axis, Bar, Chart, Curve, Key, Numbers, Panel, Range, Span
 from metrack.draw.layout import draw_chart
 from metrack.draw.page import PLOT
-from metrack.draw.palette import INK, TEXT, WHITE, Look, heat_colours, looks_of, to_hex
+from metrack.draw.palette import INK, TEXT, WHITE, Look, looks_of, to_hex
 from metrack.draw.pictures import write_picture
 from metrack.draw.raster import SCALE, to_image
 from metrack.draw.shapes import Area
@@ -116,18 +116,6 @@ def scatter_plot(
     return Chart(title, [panel])
 
 
-def image_plot(images: Mapping[str, ArrayLike], *, title: str) -> Chart:
-    """Draw heat maps side by side with one colour scale."""
-    if not images:
-        raise ValueError("images must hold at least one array, got none")
-    arrays = {name: np.asarray(image, float) for name, image in images.items()}
-    low, high = _padded(list(arrays.values()), 0.0)
-    panels = [
-        Panel(name, [], (0, 1), image=heat_colours((array - low) / (high - low))) for name, array in arrays.items()
-    ]
-    return Chart(title, panels, [Key(f"{low:.3g} to {high:.3g}", INK, "scale")], columns=len(panels), title=title)
-
-
 def save(chart: Chart, path: Path) -> None:
     """Write a chart on white as PNG or SVG, by the suffix of the path."""
     drawing = draw_chart(chart, PLOT)
@@ -146,7 +134,7 @@ def save(chart: Chart, path: Path) -> None:
 def _curve(points: Series, look: Look, band: Series | None, marked: bool) -> Curve:
     x, y = (np.asarray(each, float) for each in points)
     around = None if band is None else (np.asarray(band[0], float), np.asarray(band[1], float))
-    return Curve(x, y, look.colour, look.dash, look.marker if marked else None, around)
+    return Curve(x, y, look.colour, look.dash, look.marker if marked else None, band=around)
 
 
 def _padded(arrays: Iterable[Numbers], share: float) -> Range:

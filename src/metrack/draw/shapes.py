@@ -21,7 +21,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A filled rectangle; ``title`` is shown to who points at it."""
+    """A filled rectangle; ``title`` is its tooltip."""
 
     x: float
     y: float

@@ -26,8 +26,8 @@ HEIGHT = 120.0  # pixels: two curves stand beside each other
 
 
 def details_html(sequence: Sequence, order: Ordered[Standing], looks: Mapping[str, Look], *, opened: bool) -> str:
-    """Return a part that opens at a click; the box of the first tracker of ``order`` lies on top."""
-    found = {standing.label: _alike(standing, sequence.name) for standing in reversed(order)}
+    """Return the section of one sequence, folded until clicked; boxes of the first tracker of ``order`` lie on top."""
+    found = {standing.label: _same_start(standing, sequence.name) for standing in reversed(order)}
     runs = {label: made for label, made in found.items() if made}
     strip = boxes_html(sequence, {label: made[0] for label, made in runs.items()}, looks)
     legend = legend_html({label: look for label, look in looks.items() if label in runs})
@@ -83,7 +83,7 @@ def absent(sequence: Sequence) -> list[tuple[int, int]]:
     return stretches_where(np.isnan(sequence.truth).any(axis=1))
 
 
-def _alike(standing: Standing, name: str) -> list[Judged]:
+def _same_start(standing: Standing, name: str) -> list[Judged]:
     """Return the runs on a sequence that begin where the first one does."""
     made = [run for run in standing.runs.get(name, ()) if run.outcome.error is None]
     return [run for run in made if run.start == made[0].start]

@@ -1,8 +1,8 @@
-"""Whether a score is to be believed.
+"""Calibration of scores: reliability table, expected calibration error and AUROC.
 
 A score is a probability that the box is right: that it overlaps the truth by more than half. Scores and overlaps
-are ``(N,)``, one number per frame; frames without truth (NaN overlap) do not count. Where nothing is known the
-answer is NaN.
+are ``(N,)``, one number per frame; frames without truth (NaN overlap) do not count. Without
+any such frame the result is NaN.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """What happened in the frames of each range of scores; the ranges divide [0, 1] evenly."""
+    """Mean score and share of right boxes per range of scores; the ranges divide [0, 1] evenly."""
 
     frames: Ints
     """Number of frames ``(bins,)``; a score on a border belongs to the upper range, 1 to the last."""
@@ -33,7 +33,7 @@ class Reliability:
 
 
 def reliability(score: Floats, overlap: Floats, bins: int = BINS) -> Reliability:
-    """Group the frames by score and compare what was promised with what happened.
+    """Group the frames by score and compare the mean score with the share of right boxes.
 
     >>> reliability(np.array([0.9, 0.8, 0.1]), np.array([0.7, 0.3, 0.0]), bins=2).right
     array([0. , 0.5])
@@ -50,7 +50,7 @@ def reliability(score: Floats, overlap: Floats, bins: int = BINS) -> Reliability
 
 
 def expected_calibration_error(score: Floats, overlap: Floats, bins: int = BINS) -> float:
-    """Average gap between promise and outcome over the ranges of scores, weighted by their frames."""
+    """Mean gap between score and share of right boxes over the ranges, weighted by their frames."""
     table = reliability(score, overlap, bins)
     filled = table.frames > 0
     if not filled.any():

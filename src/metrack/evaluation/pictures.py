@@ -1,7 +1,6 @@
-"""Where the frames of a sequence come from: small values that can be sent to another process and opened there.
+"""Sources of frames that can be sent to another process: nothing is opened before they are iterated.
 
-Each kind has a length, can be cut with ``part(start, stop)``, and gives uint8 frames, (H, W) or (H, W, 3) RGB, when
-iterated. Nothing is opened before that.
+Each kind has a length, can be cut with ``part(start, stop)``, and yields uint8 frames, (H, W) or (H, W, 3) RGB.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Pictures(Protocol):
     def __iter__(self) -> Iterator[Frame]: ...
 
     def part(self, start: int, stop: int | None = None) -> Self:
-        """Return the frames from one to the one before another."""
+        """Return the frames from ``start`` up to, not including, ``stop``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class ImagePictures:
         return map(_read, self.files)
 
     def part(self, start: int, stop: int | None = None) -> Self:
-        """Return the frames from one to the one before another."""
+        """Return the frames from ``start`` up to, not including, ``stop``."""
         return replace(self, files=self.files[start:stop])
 
 
@@ -62,7 +61,7 @@ def _read(path: Path) -> Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Range:
-    """Frames ``first`` to ``stop`` (left out) of something longer."""
+    """Frames from ``first`` up to, not including, ``stop`` of a longer source."""
 
     first: int = 0
     stop: int
@@ -71,7 +70,7 @@ class _Range:
         return max(self.stop - self.first, 0)
 
     def part(self, start: int, stop: int | None = None) -> Self:
-        """Return the frames from one to the one before another."""
+        """Return the frames from ``start`` up to, not including, ``stop``."""
         chosen = range(self.first, self.stop)[start:stop]
         return replace(self, first=chosen.start, stop=chosen.stop)
 
@@ -122,5 +121,5 @@ class HardPictures(_Range):
 
 @lru_cache(maxsize=16)
 def _painted(difficulty: str, frames: int, seed: int) -> HardClip:
-    """Return a clip; many runs go over the same one, and need not paint its backdrop again."""
+    """Return a clip from a cache, because many runs use the same one."""
     return hard_clip(difficulty, frames, seed)

@@ -1,6 +1,6 @@
-"""A comparison as a page to look at, with the same numbers beside it as JSON, CSV and LaTeX.
+"""The page of a comparison of trackers, with the same numbers beside it as JSON, CSV and LaTeX.
 
-``report.html`` needs nothing but itself. A tracker has one colour and one line style on the whole page; published
+``report.html`` needs no other file. A tracker has one colour and one line style on the whole page; published
 figures without runs stand in the tables. What is not known is left out: attributes, curves, scores, errors.
 """
 
@@ -42,21 +42,21 @@ def write_report(
     asked: Asked | None = None,
     watch: Watch = lambda done, total: None,
 ) -> Path:
-    """Write ``report.html``, ``.json``, ``.csv`` and ``.tex`` into a folder; return where the page is.
+    """Write ``report.html``, ``.json``, ``.csv`` and ``.tex`` into a folder; return the path of the page.
 
-    ``asked`` lets the page name the data and the versions of rivals; ``watch`` is told how many sequences are drawn.
+    ``asked`` lets the page name the data and the versions of rivals; ``watch(done, total)`` counts sequences drawn.
     """
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "report.json", {"title": title, **tables.to_json(comparison)})
     replace_text(out / "report.csv", tables.to_csv(comparison))
     replace_text(out / "report.tex", tables.to_latex(comparison))
-    text = Drawn(comparison, watch).page(title, _footer(comparison, asked))
+    text = ComparisonPage(comparison, watch).page(title, _footer(comparison, asked))
     replace_text(out / "report.html", text)
     return out / "report.html"
 
 
-class Drawn:
-    """The sections of the page, each of which knows the colours of all trackers."""
+class ComparisonPage:
+    """The sections of the page; trackers look the same in all of them."""
 
     def __init__(self, comparison: Comparison, watch: Watch) -> None:
         self.comparison, self.watch = comparison, watch
@@ -217,7 +217,7 @@ class Drawn:
 
 
 def _scores(standing: Standing) -> tuple[Reals, Reals] | None:
-    """Return score and overlap of all frames with truth but the first ones, None unless all have a probability."""
+    """Return scores and overlaps of all frames with truth but the first; None unless all scores are probabilities."""
     made = [run for runs in standing.runs.values() for run in runs if run.outcome.error is None]
     score = np.concatenate([np.empty(0), *(run.outcome.scores[1:] for run in made)])
     overlap = np.concatenate([np.empty(0), *(run.overlap[1:] for run in made)])
@@ -227,13 +227,13 @@ def _scores(standing: Standing) -> tuple[Reals, Reals] | None:
 
 
 def _share(standing: Standing, name: str) -> str:
-    """Say which part of the runs on a sequence could not be made, where it is not all of them."""
+    """Describe the share of runs that failed on a sequence, where not all did."""
     failed = [run.outcome.error is not None for run in standing.runs[name]]
     return "" if all(failed) else f" in {sum(failed)} of {len(failed)} runs"
 
 
 def _meanings(spread: bool) -> str:
-    """Say what the columns of the summary are, for those who cannot point at them."""
+    """Explain the columns of the summary, for readers without tooltips."""
     notes = [f"{column.title}: {column.note}" for column in tables.COLUMNS.values()]
     if spread:
         notes.insert(1, "± AUC: standard deviation over the runs on a sequence, averaged over sequences")

@@ -1,4 +1,4 @@
-"""A few frames of a sequence with everybody's boxes on them, small enough to stand inside a page."""
+"""A few small frames of a sequence with the boxes of all trackers."""
 
 from __future__ import annotations
 

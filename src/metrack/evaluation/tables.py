@@ -1,6 +1,6 @@
 """The tables of a comparison as rows, and as JSON, CSV and LaTeX.
 
-A row is a mapping from names to text, numbers and nothing: what is not known (NaN) is None in rows, ``null`` in JSON,
+A row maps names to text, numbers or None: an unknown value (NaN) is None in rows, ``null`` in JSON,
 empty in CSV and a dash in LaTeX. Trackers come best first, by AUC. The spread of a figure is its standard deviation
 over the runs on one sequence, averaged over the sequences that have at least two.
 """
@@ -88,7 +88,7 @@ def attribute_rows(comparison: Comparison) -> list[Row]:
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:
-    """Return everything as values that JSON can hold."""
+    """Return all tables as values that JSON can hold."""
     return {
         "protocol": asdict(comparison.protocol),
         "sequences": [
@@ -130,7 +130,7 @@ def to_latex(comparison: Comparison) -> str:
 
 
 def share_of(row: Row) -> str:
-    """Say over how many sequences a row of the summary is: "17", or "16 of 17" where some could not be run."""
+    """Return the number of sequences behind a row of the summary: "17", or "16 of 17" where some failed."""
     return str(row["of"]) if row["sequences"] == row["of"] else f"{row['sequences']} of {row['of']}"
 
 

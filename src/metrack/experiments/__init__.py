@@ -1,1 +1,1 @@
-"""The experiments of the paper, runnable on any sequences: one short file each, ``registry`` of all, ``reproduce``."""
+"""The experiments of the paper, one short file each; ``registry`` lists them, ``reproduce`` runs them."""

@@ -1,8 +1,8 @@
-"""What an experiment is, what it needs to run, and what it finds.
+"""What an experiment is, its input and its result.
 
-An experiment compares entrants over sequences and answers one question of the paper. Its ``find`` takes what is
-:class:`Given` and returns a :class:`Finding`: a table, figures and notes. The usual one is
-:func:`metrack.experiments.usual.compare`; whatever it does, work that is finished in ``given.out`` is not done again.
+An experiment compares entrants over sequences and answers one question of the paper. Its ``find`` takes a
+:class:`Given` and returns a :class:`Finding`; most use :func:`metrack.experiments.usual.compare`. Runs that are
+finished in ``given.out`` are not repeated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Printed = Mapping[tuple[str, str, str], float]
 
 @dataclass(frozen=True)
 class Finding:
-    """What an experiment found: a table of ``columns`` and ``rows``, figures and notes, or why there is nothing."""
+    """Result of an experiment: a table of ``columns`` and ``rows``, figures and notes, or the error that ended it."""
 
     id: str
     columns: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Given:
-    """What an experiment runs on: sequences, a folder of its own, how many seeds, and who performs the runs."""
+    """Input of an experiment: sequences, its folder, the number of seeds, and the crew that performs the runs."""
 
     sequences: list[Sequence]
     out: Path
@@ -57,13 +57,13 @@ class Given:
     watch: Callable[[Advance], None] = lambda advance: None
 
     def asked(self, entrants: list[Entrant], protocol: RunProtocol) -> Asked:
-        """Return what the folder of results will say of this."""
+        """Return the description of an evaluation that its folder of results keeps."""
         names = tuple(sequence.name for sequence in self.sequences)
         settings = {entrant.label: entrant.settings() for entrant in entrants}
         return Asked(self.data, self.layout, protocol, names, settings)
 
     def run(self, entrants: list[Entrant], protocol: RunProtocol, sequences: list[Sequence] | None = None) -> Asked:
-        """Make the runs that are missing in the folder; also return what it says of them."""
+        """Make the runs that are missing in the folder, and return its description."""
         asked = self.asked(entrants, protocol)
         evaluate(asked, entrants, self.sequences if sequences is None else sequences, self.out, self.crew, self.watch)
         return asked
@@ -71,7 +71,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One row of the paper's list of experiments."""
+    """One experiment of the paper."""
 
     id: str
     title: str
@@ -91,7 +91,7 @@ class Experiment:
     printed: Printed = field(default_factory=dict)
 
     def parsed(self) -> list[Entrant]:
-        """Return its entrants."""
+        """Return the entrants as objects."""
         return parse_entrants(list(self.entrants))
 
 

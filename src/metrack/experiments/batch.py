@@ -1,4 +1,4 @@
-"""A memory of fixed size against one that keeps everything: what is lost, and what it costs over time."""
+"""A memory of fixed size against one that keeps everything: accuracy and time per frame."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from metrack.experiments.base import Experiment, Finding, Given
 from metrack.experiments.drawing import over_time, runs_by_label
-from metrack.experiments.usual import run, tell
+from metrack.experiments.usual import run, summarise
 
 
 def find(experiment: Experiment, given: Given) -> Finding:
-    """Compare as usual, and show every frame."""
+    """Compare as usual, and plot overlap and time of every frame."""
     comparison = run(experiment, given)
-    finding, runs = tell(experiment, comparison), runs_by_label(comparison)
+    finding, runs = summarise(experiment, comparison), runs_by_label(comparison)
     overlaps = over_time(runs, lambda each: each.overlap, title="VOR", y_label="VOR", y_range=(0, 1))
     times = over_time(runs, lambda each: each.outcome.seconds * 1000, title="Time per frame", y_label="ms")
     return replace(finding, figures=[*finding.figures, *overlaps, *times])

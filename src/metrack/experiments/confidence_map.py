@@ -1,6 +1,6 @@
 """The confidence map around a target, with the learned metric and without: what figure 1 of the paper shows.
 
-A map tells more the higher its peak stands over its median, and the nearer the peak is to the truth.
+A map is better the higher its peak stands over its median, and the nearer the peak is to the truth.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from metrack.box import Box
 from metrack.draw.chart import Chart
-from metrack.draw.plots import image_plot
+from metrack.draw.heat import confidence_chart, peak
 from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import Cell, Experiment, Finding, Given
+from metrack.experiments.cache import Arrays, cached
 from metrack.experiments.drawing import MOST
 from metrack.experiments.following import follow
-from metrack.experiments.keep import Arrays, kept
 from metrack.tracking.score_map import confidence_map, usual_radius
 
 FOLLOWED = 50  # frames before the map is made
@@ -27,24 +27,27 @@ MAPS = ("without metric", "with metric")
 
 
 def find(experiment: Experiment, given: Given) -> Finding:
-    """Map every sequence, and measure the peaks."""
+    """Compute the maps of every sequence and measure their peaks."""
     entrant = experiment.parsed()[0]
     given.run([entrant], experiment.protocol, [])
     rows: list[list[Cell]] = []
     figures: list[Chart] = []
     for sequence in given.sequences:
         frame = _last_frame(sequence)
-        maps = _kept_maps(entrant, sequence, frame, given)
+        maps = _cached_maps(entrant, sequence, frame, given)
         rows += [_row(name, sequence, frame, maps) for name in MAPS]
         if len(figures) < MOST:
-            title = f"{sequence.name}, frame {frame}"
-            figures.append(image_plot({name: maps[name] for name in MAPS}, title=title))
+            figures.append(_chart(maps, f"{sequence.name}, frame {frame}"))
     return Finding(experiment.id, COLUMNS, [*_means(rows), *rows], figures)
 
 
-def _kept_maps(entrant: Entrant, sequence: Sequence, frame: int, given: Given) -> Arrays:
+def _chart(maps: Arrays, title: str) -> Chart:
+    return confidence_chart(Box(*maps["box"].tolist()), {name: maps[name] for name in MAPS}, title=title)
+
+
+def _cached_maps(entrant: Entrant, sequence: Sequence, frame: int, given: Given) -> Arrays:
     file = given.out / entrant.label / f"{sequence.name}_{frame}.npz"
-    return kept(file, lambda: _maps(entrant, sequence, frame))
+    return cached(file, lambda: _maps(entrant, sequence, frame))
 
 
 def _last_frame(sequence: Sequence) -> int:
@@ -55,7 +58,7 @@ def _last_frame(sequence: Sequence) -> int:
 
 
 def _maps(entrant: Entrant, sequence: Sequence, last: int) -> Arrays:
-    """Follow a sequence to a frame, and map there."""
+    """Track up to a frame and compute its confidence maps."""
     _, tracker, steps = follow(entrant, sequence.part(0, last + 1))
     for frame, _ in steps:  # noqa: B007
         pass
@@ -76,8 +79,7 @@ def measure_peak(scores: NDArray[np.float64], box: Box, truth: Box) -> tuple[flo
     >>> measure_peak(np.array([[1.0, 1, 1], [1, 1, 1], [1, 1, 3]]), Box(0, 0, 4, 4), Box(1, 0, 4, 4))
     (3.0, 1.0)
     """
-    radius = len(scores) // 2
-    dy, dx = (int(place) - radius for place in np.unravel_index(np.argmax(scores), scores.shape))
+    dx, dy = peak(scores)
     (x, y), (true_x, true_y) = box.centre, truth.centre
     distance = math.hypot(x + dx - true_x, y + dy - true_y)
     return float(scores.max() / np.median(scores)), distance

@@ -1,4 +1,4 @@
-"""The usual plots: bars of a comparison, curves of a sweep, and what happens over time."""
+"""Plots that experiments share: bars of a comparison, curves of a sweep, and values over frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following a sequence in this process, for experiments that look deeper than at boxes."""
+"""Tracking a sequence in this process, for experiments that need more than boxes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from metrack.tracking.tracker import Tracker
 
 
 def follow(entrant: Entrant, sequence: Sequence) -> tuple[int, Tracker, Iterator[tuple[Frame, Estimate | None]]]:
-    """Return the first frame with a truth box, a tracker, and what it does from there on; nothing comes of frame one.
+    """Return the index of the first frame with truth, a tracker, and an iterator over (frame, estimate).
 
-    The seed is that of the first run of an evaluation.
+    The first estimate is None. The seed is that of the first run of an evaluation.
     """
     run = runs_on(entrant, sequence, RunProtocol())[0]
     tracker = Tracker(entrant.config(), seed=run.seed)

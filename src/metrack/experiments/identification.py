@@ -1,4 +1,4 @@
-"""Who is being followed: frame by frame, or with all frames so far taken together.
+"""Identification of the tracked target, by each frame alone or by all frames so far.
 
 Every sequence is one target. Its templates are truth boxes of its first part; the rest is followed, and what was
 followed is compared with the templates of all. The metric is learned from the templates, on triplets, so that every
@@ -37,7 +37,7 @@ WAYS = (f"{SINGLE}, plain", f"{TOGETHER}, plain", f"{SINGLE}, metric", f"{TOGETH
 
 @dataclass(frozen=True)
 class Identified:
-    """One run: distances ``(T, K)`` by way of measuring, and how often each named the right one."""
+    """One run: distances ``(T, K)`` for each of ``WAYS``, and the share of frames each names correctly."""
 
     sequence: str
     distances: dict[str, NDArray[np.float64]]
@@ -45,7 +45,7 @@ class Identified:
 
 
 def find(experiment: Experiment, given: Given) -> Finding:
-    """Follow the second part of every sequence, and identify."""
+    """Track the second part of every sequence and identify its target."""
     if len(given.sequences) < 2:
         raise ValueError(f"identification needs at least 2 sequences, one per target, got {len(given.sequences)}")
     entrant = experiment.parsed()[0]
@@ -123,7 +123,7 @@ def _rows(found: list[Identified]) -> list[list[Cell]]:
 
 
 def _accuracies(found: list[Identified], name: str) -> list[float]:
-    """Return the accuracy of each way on a sequence, the mean over seeds."""
+    """Return the accuracy of each of ``WAYS`` on a sequence, the mean over seeds."""
     return [float(np.mean([each.accuracy[way] for each in found if each.sequence == name])) for way in WAYS]
 
 

@@ -22,7 +22,7 @@ COLUMNS = ["sequence", "first box", "VOR"]
 
 
 def find(experiment: Experiment, given: Given) -> Finding:
-    """Run from every wrong box, and tell of each by itself."""
+    """Run from every wrong box and report each separately."""
     comparison = run(experiment, given)
     groups = {sequence.name: _by_start(comparison, sequence) for sequence in given.sequences}
     columns = COLUMNS + ["VOR ±"] * (given.seeds > 1)
@@ -39,15 +39,15 @@ def _by_start(comparison: Comparison, sequence: Sequence) -> dict[str, list[Judg
     starts = starts_of(sequence, protocol)
     made = [each for each in runs if each.outcome.error is None]
     return {
-        _mistake(Box(*sequence.truth[frame].tolist()), box): [
+        _describe(Box(*sequence.truth[frame].tolist()), box): [
             r for r in made if (r.number - 1) // protocol.repetitions == place
         ]
         for place, (frame, box) in enumerate(starts)
     }
 
 
-def _mistake(right: Box, box: Box) -> str:
-    """Say how a first box is wrong, in sizes of the target."""
+def _describe(right: Box, box: Box) -> str:
+    """Describe the error of a first box, in sizes of the target."""
     (x, y), (right_x, right_y) = box.centre, right.centre
     dx, dy, scale = (x - right_x) / right.w, (y - right_y) / right.h, math.sqrt(box.area / right.area)
     return f"x {dx:+.1f}, y {dy:+.1f}, scale {scale:.1f}".replace("-0.0", "+0.0")

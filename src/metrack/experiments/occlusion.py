@@ -1,4 +1,4 @@
-"""When the target is hidden: the reconstruction error over time, and the events the tracker reports.
+"""Detection of occlusions: the reconstruction error over time, and the events the tracker reports.
 
 An event is reported where the state turns from tracking to anything else. Where a sequence knows in which frames its
 target is hidden, the events are scored; the plots show those frames in grey. One run per tracker and sequence.
@@ -17,9 +17,9 @@ from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.events import beginnings, event_precision, event_recall
 from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import Cell, Experiment, Finding, Given
+from metrack.experiments.cache import Arrays, cached
 from metrack.experiments.drawing import MOST
 from metrack.experiments.following import follow
-from metrack.experiments.keep import Arrays, kept
 
 HIDDEN = "occlusion"
 COLUMNS = ["tracker", "sequence", "reported at frames", "hidden from frames", "precision", "recall"]
@@ -27,7 +27,7 @@ COLUMNS += ["error in view", "error hidden"]
 
 
 def find(experiment: Experiment, given: Given) -> Finding:
-    """Follow every sequence, and compare what is reported with what is known."""
+    """Track every sequence and compare the reported events with the true ones."""
     entrants = experiment.parsed()
     given.run(entrants, experiment.protocol, [])
     rows: list[list[Cell]] = []
@@ -42,7 +42,7 @@ def find(experiment: Experiment, given: Given) -> Finding:
 
 def _trace(entrant: Entrant, sequence: Sequence, given: Given) -> Arrays:
     file = given.out / entrant.label / f"{sequence.name}_{len(sequence)}.npz"
-    return kept(file, lambda: _follow(entrant, sequence))
+    return cached(file, lambda: _follow(entrant, sequence))
 
 
 def _follow(entrant: Entrant, sequence: Sequence) -> Arrays:
@@ -56,9 +56,8 @@ def _follow(entrant: Entrant, sequence: Sequence) -> Arrays:
 def _line(estimate: Estimate | None) -> tuple[float, float, float]:
     if estimate is None or estimate.info is None:
         return np.nan, np.nan, 0.0
-    info, box = estimate.info, estimate.box.to_xywh()
-    chosen = int(np.argmin(np.abs(info.particles - np.array(box)).sum(axis=1)))  # the estimate is one of them
-    return float(info.theta_f[chosen]), estimate.score, float(estimate.state != TRACKING)
+    info = estimate.info
+    return float(info.theta_f[info.chosen]), estimate.score, float(estimate.state != TRACKING)
 
 
 def _row(label: str, sequence: Sequence, trace: Arrays) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Findings as pages: one for each experiment, and one that shows all there are in a folder."""
+"""Pages of results: one per experiment, and an index of all in a folder."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def write_index(out: Path, ids: Iterable[str]) -> None:
 
 
 def split_means(rows: Rows) -> tuple[Rows, Rows]:
-    """Return the rows over all sequences and the others; where there are none of the first kind, all are."""
+    """Split rows into means over all sequences and others; without means, all rows come first."""
     means = [row for row in rows if MEAN in row[:2]]
     return (means, [row for row in rows if MEAN not in row[:2]]) if means else (rows, [])
 

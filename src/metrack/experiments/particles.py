@@ -1,7 +1,7 @@
 """How many particles are needed, and what they cost.
 
-Beside the time of whole frames stands the time of scoring alone, which is what particles cost: it is measured on the
-first sequence, in this process. Time ~ particles^e with e < 1 is what the paper calls sublinear.
+The time of scoring alone, which is what particles cost, is measured on the first sequence, in this process.
+Time ~ particles^e with e < 1 is what the paper calls sublinear.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.plan import starts_of
 from metrack.evaluation.sequences import Sequence
 from metrack.experiments.base import PLOT, Experiment, Finding, Given, sweep
-from metrack.experiments.keep import kept
+from metrack.experiments.cache import cached
 from metrack.experiments.table import mean_of
-from metrack.experiments.usual import run, tell
+from metrack.experiments.usual import run, summarise
 from metrack.tracking.tracker import Tracker
 
 SETTING = "motion.particles"
@@ -29,10 +29,10 @@ FRAMES = 30  # over which scoring is timed
 def find(experiment: Experiment, given: Given) -> Finding:
     """Compare as usual, then time the scoring."""
     comparison = run(experiment, given)
-    finding = tell(experiment, comparison)
+    finding = summarise(experiment, comparison)
     frame_ms = np.array([mean_of(comparison, standing, "ms") for standing in comparison.standings])
     file = given.out / f"{given.sequences[0].name}_{len(given.sequences[0])}.scoring.npz"
-    scoring_ms = kept(file, lambda: {"ms": _scoring_times(experiment.parsed(), given.sequences[0])})["ms"]
+    scoring_ms = cached(file, lambda: {"ms": _scoring_times(experiment.parsed(), given.sequences[0])})["ms"]
     figure = line_plot(
         {"scoring": (VALUES, scoring_ms), "whole frame": (VALUES, frame_ms)},
         title="Time per frame",

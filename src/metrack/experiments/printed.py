@@ -1,4 +1,4 @@
-"""Numbers printed in the paper, for sequences that others have too under the names of OTB.
+"""Numbers printed in the paper, by the names its sequences have in OTB.
 
 The paper's cuts and truth boxes may differ a little from OTB's, so its numbers stand beside ours and are no target.
 """

@@ -1,4 +1,4 @@
-"""Running experiments one after another, into a folder that can be taken up again.
+"""Running experiments one after another, into a folder from which they can be resumed.
 
 ``OUT/<id>/`` has the runs of an experiment, its tables, figures and page; ``OUT/index.html`` shows every experiment
 that is there. One that fails says why on its page, and the others go on.
@@ -7,7 +7,8 @@ that is there. One that fails says why on its page, and the others go on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from metrack.evaluation.crew import Crew
@@ -23,17 +24,6 @@ ALL = "all"
 Watch = Callable[[str, Advance], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Watched:
-    """Says which experiment is getting on."""
-
-    id: str
-    watch: Watch
-
-    def __call__(self, advance: Advance) -> None:
-        self.watch(self.id, advance)
-
-
 def reproduce(
     ids: Iterable[str],
     data: str | Path,
@@ -46,7 +36,7 @@ def reproduce(
     length: int | None = None,
     watch: Watch = lambda id, advance: None,
 ) -> list[Finding]:
-    """Run the experiments of these ids, or ``all``, and write what they find.
+    """Run the experiments of these ids, or ``all``, and write their results.
 
     Parameters
     ----------
@@ -64,7 +54,7 @@ def reproduce(
     claim_folder(out)
     findings = []
     for each in experiments:
-        given = Given(found, out / each.id, crew, seeds, str(data), layout, _Watched(each.id, watch))
+        given = Given(found, out / each.id, crew, seeds, str(data), layout, partial(watch, each.id))
         findings.append(_cut_noted(_find(each, given), length))
         write_finding(each, findings[-1], given.out)
         write_index(out, EXPERIMENTS)
@@ -87,7 +77,7 @@ def _check(seeds: int, length: int | None) -> None:
 
 
 def _cut_noted(finding: Finding, length: int | None) -> Finding:
-    """Tell that sequences were cut, since the paper's were not."""
+    """Note that sequences were cut, since the paper's were not."""
     if length is None:
         return finding
     note = f"Sequences were cut to their first {length} frames; numbers of the paper are over whole ones."
@@ -95,7 +85,7 @@ def _cut_noted(finding: Finding, length: int | None) -> Finding:
 
 
 def _find(experiment: Experiment, given: Given) -> Finding:
-    """Run an experiment; whatever goes wrong in it is a finding too, so that hours of others are not lost."""
+    """Run an experiment; an exception becomes a finding with an error, so that the others go on."""
     try:
         return experiment.find(experiment, given)
     except ValueError as error:

@@ -1,7 +1,7 @@
 """Ours beside rivals that can be run here, and beside the fifteen trackers of the paper in its printed numbers.
 
-``Ours`` and ``Ours+S`` are in both. The rivals of today bear small letters; where the paper has one of the same name it
-is another program, so it has a row of its own.
+``Ours`` and ``Ours+S`` are in both. Rivals that run here are in lower case; a tracker of the same name in
+the paper is another program with its own row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RIVALS = ("csrt", "kcf", "mil", "oab", "tld", "medianflow", "dsst")
 
 
 def find(experiment: Experiment, given: Given) -> Finding:
-    """Compare as usual those that are installed, and name the others."""
+    """Compare the rivals that are installed, and name the others."""
     missing = [name for name in RIVALS if not _is_here(name)]
     here = tuple(entrant for entrant in experiment.entrants if entrant not in missing)
     finding = compare(replace(experiment, entrants=here), given)

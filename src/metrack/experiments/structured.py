@@ -10,13 +10,13 @@ from dataclasses import replace
 from metrack.experiments.base import Experiment, Finding, Given
 from metrack.experiments.printed import read_printed
 from metrack.experiments.table import mean_of
-from metrack.experiments.usual import run, tell
+from metrack.experiments.usual import run, summarise
 
 
 def find(experiment: Experiment, given: Given) -> Finding:
-    """Compare as usual, and tell how much slower structured learning is."""
+    """Compare as usual, and note how much slower structured learning is."""
     comparison = run(experiment, given)
-    finding = tell(experiment, comparison)
+    finding = summarise(experiment, comparison)
     time = {standing.label: mean_of(comparison, standing, "ms") for standing in comparison.standings}
     extra = [time[label] - time["none"] for label in ("structured", "proximity")]
     note = (

@@ -1,4 +1,4 @@
-"""The usual table: one row per entrant, over all sequences and on each, with the paper's numbers beside ours.
+"""The table of a comparison: a row per entrant over all sequences and on each, with the paper's numbers beside ours.
 
 A spread is the standard deviation over seeds; of the mean over sequences, that of the means of single seeds.
 """

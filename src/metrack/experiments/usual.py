@@ -1,4 +1,4 @@
-"""The usual experiment: run all entrants over all sequences, judge, and set down a table and plots."""
+"""The usual experiment: run all entrants over all sequences, score them, and make a table and plots."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from metrack.experiments.table import columns_of, rows_of
 
 
 def compare(experiment: Experiment, given: Given) -> Finding:
-    """Run, judge, and tell."""
-    return tell(experiment, run(experiment, given))
+    """Run all entrants and return the table and plots."""
+    return summarise(experiment, run(experiment, given))
 
 
 def run(experiment: Experiment, given: Given) -> Comparison:
@@ -22,8 +22,8 @@ def run(experiment: Experiment, given: Given) -> Comparison:
     return judge(given.out, asked, [entrant.label for entrant in entrants], given.sequences)
 
 
-def tell(experiment: Experiment, comparison: Comparison) -> Finding:
-    """Set down a comparison."""
+def summarise(experiment: Experiment, comparison: Comparison) -> Finding:
+    """Return the table and plots of a comparison."""
     draw = sweeps if experiment.shape == PLOT else bars
     return Finding(
         experiment.id,
@@ -35,7 +35,7 @@ def tell(experiment: Experiment, comparison: Comparison) -> Finding:
 
 
 def failures(comparison: Comparison) -> list[str]:
-    """Say in a sentence each which runs could not be made."""
+    """Return a sentence for each run that failed."""
     return [
         f"{standing.label} could not run on {name}: {error}"
         for standing in comparison.standings

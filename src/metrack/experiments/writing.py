@@ -1,6 +1,6 @@
-"""A finding as files: ``table.csv``, ``table.json``, ``table.tex``, ``figure-N.svg`` and ``.png``, ``index.html``.
+"""Files of a finding: ``table.csv``, ``table.json``, ``table.tex``, ``figure-N.svg`` and ``.png``, ``index.html``.
 
-``table.json`` is the record of the finding, all that the page of all experiments is made from.
+``table.json`` holds the whole finding; the index page of all experiments is made from it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from metrack.runs.results import claim_folder
 
 
 def write_finding(experiment: Experiment, finding: Finding, folder: Path) -> None:
-    """Write everything; of one that failed, only the reason."""
+    """Write all files of a finding; if it failed, only the reason."""
     claim_folder(folder, "done" if finding.error is None else "failed")
     if finding.error is None:
         replace_text(folder / "table.csv", to_csv(finding))

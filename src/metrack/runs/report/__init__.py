@@ -1,4 +1,4 @@
-"""What a run did, as one page and as pictures, drawn without any plotting library.
+"""The report of a run: one page, and pictures.
 
 ``write_page`` is what ``metrack track`` and ``metrack demo`` end with; ``metrack report`` makes the page again and the
 pictures with it.
@@ -14,7 +14,7 @@ from metrack.runs.report.reading import is_run, read_run
 from metrack.runs.report.sheets import write_sheets
 from metrack.runs.results import PAGE
 
-__all__ = ["is_run", "write_page", "write_report"]
+__all__ = ["is_run", "write_page", "write_run_report"]
 
 
 def write_page(folder: Path, out: Path | None = None) -> Path:
@@ -25,7 +25,7 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
     return out / PAGE
 
 
-def write_report(folder: Path, out: Path | None = None) -> list[Path]:
+def write_run_report(folder: Path, out: Path | None = None) -> list[Path]:
     """Write the page of a run, and its pictures."""
     page = write_page(folder, out)
     return [page, *write_sheets(read_run(folder), page.parent)]

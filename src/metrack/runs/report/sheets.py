@@ -1,4 +1,4 @@
-"""Pictures of a run for a paper or a README: shots above curves, on white."""
+"""Pictures of a run for papers: frames above curves, on white."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GAP, CAPTION, TEXT_SIZE = 12 * SCALE, 24 * SCALE, 12 * SCALE  # pixels of the pi
 
 
 def write_sheets(run: Run, out: Path) -> list[Path]:
-    """Write the pictures there are: events always, occlusion and identification where the run has what they show."""
+    """Write ``events.png``, and ``occlusion.png`` and ``identification.png`` where the run has such curves."""
     sheets = {"events.png": events_sheet(run), "occlusion.png": _charts_sheet([occlusion(run)])}
     sheets["identification.png"] = _charts_sheet([identification(run, target) for target in run.records])
     written = []
@@ -37,7 +37,7 @@ def write_sheets(run: Run, out: Path) -> list[Path]:
 
 
 def events_sheet(run: Run) -> Frame:
-    """Show what happened: the frames, and the scores of all frames below them."""
+    """Draw the frames of the events above the scores of all frames."""
     width = (WIDE * SCALE - GAP * (COLUMNS - 1)) // COLUMNS
     tiles = [_captioned(shot) for shot in shots(run, MOST, width)]
     curves = to_image(draw_chart(timeline(run), WIDE))

@@ -1,4 +1,4 @@
-"""The moments of a run worth a look: where it begins and ends, what happened, and where it was least sure."""
+"""Frames of a run for its report: first, last, events, and the lowest scores."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Shot:
 
 
 def moments(run: Run, most: int) -> list[Moment]:
-    """Choose moments in the order of frames; of more events than there is room for, evenly spread ones."""
+    """Choose at most ``most`` moments in the order of frames, with events evenly spread where they are too many."""
     frames = run.frames
     found = {frames[0]: "first frame"} | {frames[-1]: "last frame" if len(frames) > 1 else "first frame"}
     happened: dict[int, list[str]] = {}
@@ -62,7 +62,7 @@ def moments(run: Run, most: int) -> list[Moment]:
 
 
 def shots(run: Run, most: int, width: int) -> list[Shot]:
-    """Draw the chosen moments, each so many pixels wide; none where no frame can be had any more.
+    """Draw the chosen moments ``width`` pixels wide; none where no frame can be read any more.
 
     Frames come from the source; where that is live or gone, from the video of the run, which has its boxes on it.
     """
@@ -83,7 +83,7 @@ def _words(run: Run, event: Event) -> str:
 
 
 def _unsure(run: Run) -> Iterator[tuple[int, float]]:
-    """Give frames with the lowest score of any target in them, the lowest first."""
+    """Yield frames with the lowest score of any target in them, the lowest first."""
     lowest: dict[int, float] = {}
     for records in run.records.values():
         for record in records:
@@ -111,7 +111,7 @@ def _from_video(run: Run, frames: list[int], width: int) -> Iterator[tuple[int, 
 
 
 def _picked(source: str | Path, numbers: list[int], size: list[int] | None) -> Iterator[tuple[int, Frame]]:
-    """Give frames of a source, as long as it can be read and has the size it had."""
+    """Yield frames of a source, as long as it can be read and has the size it had."""
     try:
         with open_source(source) as opened:
             if _is_like(opened, size):

@@ -1,4 +1,4 @@
-"""Arrays that took time to make, kept in a file, so that an experiment taken up again does not make them again."""
+"""A cache for arrays that take long to compute, so that an experiment can be resumed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from metrack.files import replacing
 Arrays = Mapping[str, NDArray[np.float64]]
 
 
-def kept(path: Path, make: Callable[[], Arrays]) -> dict[str, NDArray[np.float64]]:
-    """Return the arrays of an ``.npz`` file; where it is missing or not whole, make and write them in one step."""
+def cached(path: Path, make: Callable[[], Arrays]) -> dict[str, NDArray[np.float64]]:
+    """Return the arrays of an ``.npz`` file; compute and write them where it is missing or broken."""
     try:
         with np.load(io.BytesIO(path.read_bytes())) as known:
             return dict(known)
