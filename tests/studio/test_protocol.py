@@ -20,7 +20,7 @@ from metrack.frames import VideoFrame
 from metrack.frames.formats import Record
 from metrack.runs.events import REAPPEARED, RECOVERED, Event
 from metrack.studio import protocol
-from metrack.studio.shot import WIDEST, Picture, Shot
+from metrack.studio.pictures import WIDEST, Picture, Shot
 from support.studio import CLIP
 
 STATIC = Path(studio.__file__).parent / "static"
