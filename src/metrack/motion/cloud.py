@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.arrays import Floats, Ints
+from metrack.arrays import Floats
 from metrack.motion.random_walk import States
 
 
@@ -27,10 +27,6 @@ class Cloud:
     def __add__(self, other: Self) -> Self:
         """Concatenate two clouds."""
         return type(self)(*map(np.concatenate, zip(self._columns(), other._columns(), strict=True)))
-
-    def __getitem__(self, rows: Ints) -> Self:
-        """Select particles by number; a number may occur several times."""
-        return type(self)(*(column[rows] for column in self._columns()))
 
     def _columns(self) -> Iterator[NDArray[Any]]:
         return (getattr(self, each.name) for each in fields(self))

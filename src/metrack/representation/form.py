@@ -57,7 +57,7 @@ class ResidualForm:
         self._add(WA, -(self.ridge * np.diag(signs) + _symmetric(WA @ W.T)))
 
     def change_metric(self, samples: Floats, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
-        """Update A when ``push' push - pull' pull`` is added to it.
+        """Update A when ``push' push - pull' pull`` is added to the metric.
 
         ``push`` and ``pull`` are ``(m, D)`` and ``(l, D)``; ``seen_*`` are their inner products with the class's
         samples ``(n, D)``.
