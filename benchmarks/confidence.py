@@ -3,7 +3,7 @@
     python benchmarks/confidence.py [--preset default] [--set NAME=VALUE ...] [--seeds 2] [--processes N]
 
 Every sequence is followed once per seed. Then, leaving one sequence out at a time, weights are fitted on the others
-and judged on it: AUROC of the probability against an overlap above one half, and expected calibration error, over all
+and scored on it: AUROC of the probability against an overlap above one half, and expected calibration error, over all
 frames together. The last line has the weights fitted on all sequences, for the source. Every sequence counts the same
 in a fit; weights are at least 0, so that more error never means more confidence.
 """
@@ -28,7 +28,7 @@ from metrack import Tracker, TrackerConfig
 from metrack.box import Box, iou
 from metrack.config import preset
 from metrack.evaluation.calibration import auroc, expected_calibration_error
-from metrack.evaluation.plan import seed_of
+from metrack.evaluation.plan import run_seed
 from metrack.evaluation.sequences import Sequence
 from metrack.tracking.confidence import errors
 
@@ -53,7 +53,7 @@ class Followed:
 
 def follow(run: Run) -> Followed:
     sequence = run.sequence
-    tracker = Tracker(run.config, seed=seed_of(0, sequence.name, run.number))
+    tracker = Tracker(run.config, seed=run_seed(0, sequence.name, run.number))
     pictures = iter(sequence.pictures)
     tracker.init(next(pictures), Box(*sequence.truth[0]))
     estimates = [tracker.update(picture) for picture in pictures]
@@ -93,13 +93,13 @@ def left_out(runs: list[Followed]) -> list[np.ndarray]:
     return [probability(run.against, *weights) for run, weights in zip(runs, others, strict=True)]
 
 
-def table(runs: list[Followed], judged: list[np.ndarray]) -> Table:
+def table(runs: list[Followed], scored: list[np.ndarray]) -> Table:
     out = Table(title="Weights fitted on the other sequences")
     for column in ("sequence", "right", "promised", "AUROC", "ECE"):
         out.add_column(column, justify="left" if column == "sequence" else "right")
     for name in dict.fromkeys(run.name for run in runs):
         mine = [k for k, run in enumerate(runs) if run.name == name]
-        sure, overlap = (np.concatenate([each[k] for k in mine]) for each in (judged, [run.overlap for run in runs]))
+        sure, overlap = (np.concatenate([each[k] for k in mine]) for each in (scored, [run.overlap for run in runs]))
         figures = (np.mean(overlap > 0.5), sure.mean(), auroc(sure, overlap), expected_calibration_error(sure, overlap))
         out.add_row(name, *(f"{figure:.2f}" for figure in figures))
     return out
@@ -120,10 +120,10 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
         runs = list(track(pool.imap(follow, work), total=len(work), description="following"))
     runs = sorted(runs, key=lambda run: run.name)
-    judged, overlap = left_out(runs), np.concatenate([run.overlap for run in runs])
+    scored, overlap = left_out(runs), np.concatenate([run.overlap for run in runs])
     console = Console(width=120)
-    console.print(table(runs, judged))
-    for what, said in (("left out", judged), ("as the source has them", [run.said for run in runs])):
+    console.print(table(runs, scored))
+    for what, said in (("left out", scored), ("as the source has them", [run.said for run in runs])):
         sure = np.concatenate(said)
         error = expected_calibration_error(sure, overlap)
         console.print(f"weights {what}: AUROC {auroc(sure, overlap):.3f}, ECE {error:.3f}, {len(sure)} frames")

@@ -27,24 +27,24 @@ from rich.console import Console
 
 from development import data_folder
 from metrack.cli.progress import Steps
-from metrack.evaluation.crew import Crew, LocalCrew
-from metrack.evaluation.entrants import Entrant
-from metrack.evaluation.judged import Standing
+from metrack.evaluation.comparison import TrackerScores
+from metrack.evaluation.evaluate import evaluate
 from metrack.evaluation.plan import OPE, RunProtocol
 from metrack.evaluation.published import read_published
-from metrack.evaluation.run import evaluate
 from metrack.evaluation.sequences import is_painted, read_sequences
+from metrack.evaluation.trackers import TrackerSpec
+from metrack.evaluation.workers import LocalWorkers, Workers
 from metrack.files import replace_text, write_json
-from metrack.rivals.peers import INSTALL, PEERS
+from metrack.rivals import INSTALL, RIVALS
 from metrack.runs.results import write_summary
-from speed import WARM_UP, clips, contestants, time_in_turns
-from tuning import Part, due, made_runs
+from speed import WARM_UP, clips, runners_of, time_in_turns
+from tuning import Part, due, scored_runs
 
 README = Path(__file__).parents[1] / "README.md"
 BEGIN, END = "<!-- table: made by make readme-table -->", "<!-- end of table -->"
 SPEED = "speed.json"
 PRESETS = ("default", "fast", "paper", "paper-structured")
-RIVALS = {
+TITLES_OF_RIVALS = {
     "csrt": "OpenCV CSRT",
     "kcf": "OpenCV KCF",
     "mil": "OpenCV MIL",
@@ -60,11 +60,11 @@ NETWORKS = {"MDNet (published)": "MDNet (published, a network)"}
 TITLES = ("success AUC", "over seeds", "spread", "success rate", "P@20", "ms a frame", "CSRT takes")
 
 
-def main(arguments: list[str] | None = None, crew: Crew | None = None) -> int:
+def main(arguments: list[str] | None = None, workers: Workers | None = None) -> int:
     options = parse(arguments)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     try:
-        return make_table(options, console, crew or LocalCrew(options.processes))
+        return make_table(options, console, workers or LocalWorkers(options.processes))
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
@@ -85,23 +85,23 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def make_table(options: argparse.Namespace, console: Console, crew: Crew) -> int:
+def make_table(options: argparse.Namespace, console: Console, workers: Workers) -> int:
     around_the_table(options.readme)
     if options.rounds < 1:
         raise ValueError(f"--rounds must be at least 1, got {options.rounds}")
-    entrants, missing = who_is_here()
+    specs, missing = installed_trackers()
     if missing:
         console.print(f"not installed, so not in the table: {', '.join(missing)}; {INSTALL}")
-    parts = parts_of(options, entrants)
-    running = {entrant.label for entrant in due(options.out, entrants, options.keep)}
+    parts = parts_of(options, specs)
+    running = {spec.label for spec in due(options.out, specs, options.keep)}
     with Steps(console) as steps:
         for part, members in parts:
-            make = [entrant for entrant in members if entrant.label in running]
-            evaluate(part.asked(make), make, part.sequences, part.folder, crew, steps.advance)
-    standings = [standing_of(part, entrant.label) for part, members in parts for entrant in members]
-    seconds = times(options, standings, parts[0][0])
+            make = [spec for spec in members if spec.label in running]
+            evaluate(part.setup(make), make, part.sequences, part.folder, workers, steps.advance)
+    trackers = [scores_of(part, spec.label) for part, members in parts for spec in members]
+    seconds = times(options, trackers, parts[0][0])
     others = published([sequence.name for sequence in parts[0][0].sequences])
-    lines = [introduction(parts[0][0]), "", *table(standings, others, seconds), "", explanation(missing)]
+    lines = [introduction(parts[0][0]), "", *table(trackers, others, seconds), "", explanation(missing)]
     before, after = around_the_table(options.readme)  # as it is by now
     replace_text(options.readme, "\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"]))
     write_summary(options.out, {"status": "done", "kind": "readme-table"})
@@ -119,24 +119,24 @@ def around_the_table(readme: Path) -> tuple[str, str]:
     return before, after
 
 
-def who_is_here() -> tuple[list[Entrant], list[str]]:
+def installed_trackers() -> tuple[list[TrackerSpec], list[str]]:
     """Presets and installed rivals; and the names of those that are not installed."""
-    entrants, missing = [Entrant.parse(name) for name in PRESETS], []
-    for name in RIVALS:
+    specs, missing = [TrackerSpec.parse(name) for name in PRESETS], []
+    for name in TITLES_OF_RIVALS:
         try:
-            entrants.append(Entrant.parse(name))
+            specs.append(TrackerSpec.parse(name))
         except ValueError:
             missing.append(name)
-    return entrants, missing
+    return specs, missing
 
 
-def parts_of(options: argparse.Namespace, entrants: list[Entrant]) -> list[tuple[Part, list[Entrant]]]:
+def parts_of(options: argparse.Namespace, specs: list[TrackerSpec]) -> list[tuple[Part, list[TrackerSpec]]]:
     """Presets, run several times, and rivals, run once."""
     many, one = RunProtocol(OPE, options.repetitions), RunProtocol(OPE)
     data = dataset(options)
     sequences = read_sequences(data)
-    ours = [entrant for entrant in entrants if entrant.base in PRESETS]
-    rivals = [entrant for entrant in entrants if entrant not in ours]
+    ours = [spec for spec in specs if spec.name in PRESETS]
+    rivals = [spec for spec in specs if spec not in ours]
     several = Part(data, sequences, many, options.out / "several")
     once = Part(data, sequences, one, options.out / "once")
     return [(part, members) for part, members in ((several, ours), (once, rivals)) if members]
@@ -151,19 +151,19 @@ def dataset(options: argparse.Namespace) -> str:
     return str((folder / "sequences").absolute())
 
 
-def standing_of(part: Part, label: str) -> Standing:
-    """How a tracker stands; all its runs must be there."""
-    return Standing(label, {each.name: made_runs(part, [label], each)[0] for each in part.sequences})
+def scores_of(part: Part, label: str) -> TrackerScores:
+    """The scored runs of a tracker; none may be missing."""
+    return TrackerScores(label, {each.name: scored_runs(part, [label], each)[0] for each in part.sequences})
 
 
-def times(options: argparse.Namespace, standings: list[Standing], part: Part) -> dict[str, float]:
+def times(options: argparse.Namespace, trackers: list[TrackerScores], part: Part) -> dict[str, float]:
     """Seconds a frame of everybody who could run everywhere; from the folder, if they were measured together."""
-    able = [standing.label for standing in standings if not standing.errors()]
-    presets, rivals = (tuple(label for label in able if (label in PEERS) == is_rival) for is_rival in (False, True))
+    able = [tracker.label for tracker in trackers if not tracker.errors()]
+    presets, rivals = (tuple(label for label in able if (label in RIVALS) == is_rival) for is_rival in (False, True))
     file = options.out / SPEED
     known = json.loads(file.read_text()) if file.is_file() else {}
     if not {timed_as(label) for label in able} <= known.keys():
-        runners = contestants(presets, rivals)
+        runners = runners_of(presets, rivals)
         known, _ = time_in_turns(runners, clips(2 * WARM_UP, part.sequences), options.rounds)
         write_json(file, known)
     return {label: known[timed_as(label)] for label in able}
@@ -171,16 +171,16 @@ def times(options: argparse.Namespace, standings: list[Standing], part: Part) ->
 
 def timed_as(label: str) -> str:
     """What benchmarks/speed.py calls a tracker."""
-    return label.upper() if label in PEERS else f"metrack {label}"
+    return label.upper() if label in RIVALS else f"metrack {label}"
 
 
-def published(names: list[str]) -> list[Standing]:
+def published(names: list[str]) -> list[TrackerScores]:
     """Those of the trackers named above that have published figures on all sequences."""
     folder = data_folder()
     file = folder / "published" / PUBLISHED if folder else None
     found = {each.label: each for each in read_published(file)} if file and file.is_file() else {}
     known = [found[label] for label in (*OTHERS, *NETWORKS) if label in found]
-    return [standing for standing in known if standing.judged(names) == names]
+    return [tracker for tracker in known if tracker.scored_on(names) == names]
 
 
 def introduction(part: Part) -> str:
@@ -197,28 +197,28 @@ def explanation(missing: list[str]) -> str:
         "Over seeds: the lowest and the highest mean of a seed. Spread: best minus worst seed of a sequence, averaged "
         "over sequences. Bold: the best without a network."
     )
-    return f"{text} Not installed here: {', '.join(RIVALS[name] for name in missing)}." if missing else text
+    return f"{text} Not installed here: {', '.join(TITLES_OF_RIVALS[name] for name in missing)}." if missing else text
 
 
-def table(standings: list[Standing], others: list[Standing], seconds: dict[str, float]) -> list[str]:
+def table(trackers: list[TrackerScores], others: list[TrackerScores], seconds: dict[str, float]) -> list[str]:
     """Presets in their order, then rivals, then published figures, these two best first."""
-    names = list(standings[0].runs)
-    ours = [standing for standing in standings if standing.label in PRESETS]
-    rivals = [standing for standing in standings if standing.label not in PRESETS]
-    auc = {standing.label: np.nan_to_num(standing.mean(names)["auc"]) for standing in [*standings, *others]}
+    names = list(trackers[0].runs)
+    ours = [tracker for tracker in trackers if tracker.label in PRESETS]
+    rivals = [tracker for tracker in trackers if tracker.label not in PRESETS]
+    auc = {tracker.label: np.nan_to_num(tracker.mean(names)["auc"]) for tracker in [*trackers, *others]}
     best = number(max(value for label, value in auc.items() if label not in NETWORKS))
     in_order = [*ours, *(each for group in (rivals, others) for each in sorted(group, key=lambda s: -auc[s.label]))]
-    rows = [row(standing, names, seconds, best) for standing in in_order]
+    rows = [row(tracker, names, seconds, best) for tracker in in_order]
     return [line(["", *TITLES]), "|" + "---|" * (1 + len(TITLES)), *map(line, rows)]
 
 
-def row(standing: Standing, names: list[str], seconds: dict[str, float], best: str) -> list[str]:
-    mean, known = standing.mean(names), standing.judged(names)
+def row(tracker: TrackerScores, names: list[str], seconds: dict[str, float], best: str) -> list[str]:
+    mean, known = tracker.mean(names), tracker.scored_on(names)
     share = "" if known == names else f" ({len(known)} of {len(names)} sequences)"
     auc = number(mean["auc"])
-    auc = f"**{auc}**" if auc == best and standing.label not in NETWORKS else auc
+    auc = f"**{auc}**" if auc == best and tracker.label not in NETWORKS else auc
     shares = [number(mean["success"]), number(mean["precision"])]
-    return [title(standing.label) + share, auc, *over_seeds(standing), *shares, *speed(standing.label, seconds)]
+    return [title(tracker.label) + share, auc, *over_seeds(tracker), *shares, *speed(tracker.label, seconds)]
 
 
 def line(cells: list[str]) -> str:
@@ -228,12 +228,12 @@ def line(cells: list[str]) -> str:
 def title(label: str) -> str:
     if label in PRESETS:
         return f"metrack, preset `{label}`"
-    return {**RIVALS, **NETWORKS}.get(label, label)
+    return {**TITLES_OF_RIVALS, **NETWORKS}.get(label, label)
 
 
-def over_seeds(standing: Standing) -> list[str]:
+def over_seeds(tracker: TrackerScores) -> list[str]:
     """From the lowest mean of a seed to the highest, and the mean difference on a sequence; empty for one run."""
-    whole = [runs for runs in standing.runs.values() if not any(run.outcome.error for run in runs)]
+    whole = [runs for runs in tracker.runs.values() if not any(run.result.error for run in runs)]
     auc = np.array([[run.figures["auc"] for run in runs] for runs in whole])  # (S, R)
     if auc.ndim < 2 or auc.shape[1] < 2:
         return ["", ""]

@@ -20,7 +20,7 @@ from rich.console import Console
 from development import development_sequences
 from metrack import Tracker
 from metrack.box import Box, iou
-from metrack.evaluation.events import beginnings, event_precision, event_recall
+from metrack.evaluation.events import event_precision, event_recall, onsets
 from metrack.synth import builtin_clip
 
 FRAMES, WITHIN = 450, 5
@@ -34,10 +34,10 @@ def away(preset: str, seed: int) -> tuple[float, float, float, float]:
     estimates = [tracker.update(clip[index]) for index in range(1, FRAMES)]
     visible = np.array([truth.visible for truth in clip.truth[1:]])
     overlap = iou([e.box.to_xywh() for e in estimates], [truth.box.to_xywh() for truth in clip.truth[1:]])
-    back = int(beginnings(visible >= 0.5)[-1])
+    back = int(onsets(visible >= 0.5)[-1])
     found = np.flatnonzero(overlap[back:] > 0.5)
     absent = np.array([estimate.state != "tracking" for estimate in estimates])
-    told, true = beginnings(absent), beginnings(visible < 0.5)
+    told, true = onsets(absent), onsets(visible < 0.5)
     followed = float((overlap[visible >= 0.5] > 0.5).mean())
     events = event_precision(told, true, WITHIN), event_recall(told, true, WITHIN)
     return float(found[0]) if len(found) else float("inf"), followed, *events

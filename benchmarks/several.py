@@ -27,12 +27,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from metrack import Box, MultiTracker, Tracker, TrackerConfig, multi
+from metrack import Box, MultiTracker, Tracker, TrackerConfig
 from metrack.arrays import Frame
 from metrack.box import iou
 from metrack.config import preset
 from metrack.evaluation.layouts.places import images_in
 from metrack.synth import builtin_clip, crossing_balloons
+from metrack.tracking import several
 
 console = Console(highlight=False)
 COUNTS = (1, 2, 4, 8)
@@ -110,14 +111,14 @@ def crossing(config: TrackerConfig, seeds: int) -> None:
     outcomes = ("own", "swapped", "one", "nowhere")
     for heading in ("", "each its own", "each the other's", "both on one", "one nowhere"):
         table.add_column(heading, justify="right" if heading else "left")
-    usual = multi.COLLAPSED
+    usual = several.COLLAPSED
     for alike in (False, True):
         for rule in (True, False):
-            multi.COLLAPSED = usual if rule else 1.0
+            several.COLLAPSED = usual if rule else 1.0
             runs = [ends(config, seed, alike=alike, **way) for way in WAYS for seed in range(seeds)]
             name = f"{'alike' if alike else 'of two colours'}, {'with the rule' if rule else 'without'}"
             table.add_row(name, *(str(runs.count(outcome)) for outcome in outcomes))
-    multi.COLLAPSED = usual
+    several.COLLAPSED = usual
     console.print(table)
 
 

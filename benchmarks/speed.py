@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from time import perf_counter
 
@@ -30,11 +29,11 @@ from rich.table import Table
 
 from development import development_sequences
 from metrack import Tracker, TrackerConfig
-from metrack.arrays import Floats, Frame
+from metrack.arrays import Frame
 from metrack.config import preset
 from metrack.evaluation.sequences import Sequence
 from metrack.frames import VideoWriter
-from metrack.rivals.peers import CONTRIB, PEERS, PeerTracker
+from metrack.rivals import RIVALS, TargetTracker, opencv
 from metrack.synth import builtin_clip
 
 console = Console()
@@ -59,12 +58,11 @@ def clips(frames: int, sequences: list[Sequence]) -> list[Clip]:
 
 
 class Ours:
-    """metrack as a contestant; keeps the time of its stages and the particles of every frame."""
+    """metrack as it is timed; keeps the seconds of its stages."""
 
     def __init__(self, config: str | TrackerConfig) -> None:
         self.tracker = Tracker(config)
         self.stages: list[dict[str, float]] = []
-        self.particles: list[Floats] = []
 
     def init(self, image: Frame, box: tuple[float, ...]) -> None:
         self.tracker.init(image, box)  # type: ignore[arg-type]
@@ -73,22 +71,16 @@ class Ours:
         info = self.tracker.update(image).info
         assert info is not None
         self.stages.append(info.seconds)
-        self.particles.append(info.particles)
-
-    def places(self) -> float:
-        """How many places were looked at in a frame of the second half, on average: particles share them."""
-        late = self.particles[len(self.particles) // 2 :]
-        return float(np.mean([len(np.unique(boxes, axis=0)) for boxes in late]))
 
 
 class OpenCV:
-    """One of OpenCV's trackers as a contestant, on one thread."""
+    """One of OpenCV's trackers without our wrapper, on one thread."""
 
-    def __init__(self, create: str) -> None:
+    def __init__(self, name: str) -> None:
         import cv2
 
         cv2.setNumThreads(1)
-        self.error, self.tracker = cv2.error, attrgetter(create.removeprefix("cv2."))(cv2)()
+        self.error, self.tracker = cv2.error, opencv.constructor(name)()
 
     def init(self, image: Frame, box: tuple[float, ...]) -> None:
         self.tracker.init(image, tuple(round(v) for v in box))
@@ -98,20 +90,19 @@ class OpenCV:
             self.tracker.update(image)
 
 
-Runner = Ours | OpenCV | PeerTracker
+Runner = Ours | OpenCV | TargetTracker
 
 
-def contestants(presets: tuple[str, ...], rivals: tuple[str, ...]) -> dict[str, Callable[[], Runner]]:
+def runners_of(presets: tuple[str, ...], rivals: tuple[str, ...]) -> dict[str, Callable[[], Runner]]:
     """Presets of metrack, and those of its rivals that are installed."""
     runners: dict[str, Callable[[], Runner]] = {f"metrack {name}": partial(Ours, name) for name in presets}
-    for peer in map(PEERS.__getitem__, rivals):
+    for name in rivals:
         try:
-            peer.check()
+            RIVALS[name].check()
         except ValueError as error:
-            console.print(str(error).removeprefix("--tracker "), markup=False)
+            console.print(str(error).removeprefix("tracker "), markup=False)
             continue
-        of_opencv = peer.package == CONTRIB
-        runners[peer.name.upper()] = partial(OpenCV, peer.create) if of_opencv else partial(peer.make, 0)
+        runners[name.upper()] = partial(OpenCV, name) if name in opencv.RIVALS else partial(RIVALS[name].make, 0)
     return runners
 
 
@@ -131,7 +122,7 @@ def time_clip(runner: Runner, clip: Clip) -> float:
 def time_in_turns(
     runners: dict[str, Callable[[], Runner]], all_clips: list[Clip], rounds: int
 ) -> tuple[dict[str, float], dict[str, list[dict[str, float]]]]:
-    """Seconds per frame of every contestant, median over rounds and mean over clips; and the stages of ours."""
+    """Seconds per frame of every tracker, median over rounds and mean over clips; and the stages of ours."""
     spent: dict[str, list[list[float]]] = {name: [] for name in runners}
     stages: dict[str, list[dict[str, float]]] = {}
     for number, clip in enumerate(track(all_clips, description="side by side", console=console)):
@@ -150,8 +141,8 @@ def time_in_turns(
 
 
 def side_by_side(all_clips: list[Clip], rounds: int) -> dict[str, float]:
-    """Seconds per frame of every contestant, printed with the ratios and the stages."""
-    runners = contestants(("default", "fast", "paper", "paper-structured"), ("csrt", "mil", "kcf"))
+    """Seconds per frame of every tracker, printed with the ratios and the stages."""
+    runners = runners_of(("default", "fast", "paper", "paper-structured"), ("csrt", "mil", "kcf"))
     seconds, stages = time_in_turns(runners, all_clips, rounds)
     table = Table(
         title=f"One thread, {len(all_clips)} clips, median of {rounds} rounds; others take so many times as long"
@@ -184,19 +175,14 @@ def sizes(rounds: int) -> None:
         console.print(f"{name}: 480p {low * 1e3:.1f} ms, 1080p {high * 1e3:.1f} ms ({high / low:.2f}x)")
 
 
-def matrix_rate(seconds: float, all_clips: list[Clip]) -> None:
+def matrix_rate(seconds: float) -> None:
     """Compare the matrix work of a frame with what this machine's BLAS does on one thread.
 
-    Counted is what every frame of the preset paper does with full buffers: two quadratic forms of every place looked
-    at, each by one triangle, and both forms changed by the samples that leave and join. Rounds of metric learning come
-    on top.
+    Counted is what every frame of the preset paper does with full buffers: two quadratic forms of every particle, each
+    by one triangle, and both forms changed by the samples that leave and join. Rounds of metric learning come on top.
     """
     config = preset("paper")
-    runners = [Ours(config) for _ in all_clips]
-    for runner, clip in zip(runners, all_clips, strict=True):
-        time_clip(runner, clip)
-    N = float(np.mean([runner.places() for runner in runners]))
-    D, changing = 405, config.memory.positives + config.memory.negatives
+    N, D, changing = config.motion.particles, 405, config.memory.positives + config.memory.negatives
     a = np.random.default_rng(0).standard_normal((1000, 1000)).astype(np.float32)
     times = []
     for _ in range(15):
@@ -236,22 +222,19 @@ def learning_rounds(all_clips: list[Clip]) -> None:
 
 
 def growth() -> None:
-    """Time against the number of particles; the two ends are timed in turns."""
+    """Time of a frame against the number of particles, all timed in turns."""
     clip = builtin_clip(frames=2 * WARM_UP, occlusion=False, departure=False)
     images = [clip[i] for i in range(len(clip))]
     counts = (50, 100, 200, 400, 800, 1600, 3200, 6400)
     rounds: dict[int, list[float]] = {particles: [] for particles in counts}
-    places: dict[int, float] = {}
     for _ in range(3):
         for particles in counts:
             runner = Ours(preset("paper").replace({"motion.particles": particles}))
             rounds[particles].append(time_clip(runner, ("clip", images, clip.first_box.to_xywh())))
-            places[particles] = runner.places()
-    told = (f"{n} (on {places[n]:.0f} places): {np.median(times) * 1e3:.1f}" for n, times in rounds.items())
-    console.print("particles, ms a frame: " + ", ".join(told))
-    for few in counts[:3]:
-        ratio = float(np.median(np.array(rounds[32 * few]) / rounds[few]))
-        console.print(f"32 times as many as {few} cost {ratio:.1f}x the time")
+    console.print("particles, ms a frame: " + ", ".join(f"{n}: {np.median(t) * 1e3:.1f}" for n, t in rounds.items()))
+    few, many = counts[0], counts[-1]
+    ratio = float(np.median(np.array(rounds[many]) / rounds[few]))
+    console.print(f"from {few} to {many} particles, {many // few} times as many, a frame takes {ratio:.1f}x as long")
 
 
 def endurance(frames: int) -> None:
@@ -316,7 +299,7 @@ def main() -> None:
     found = clips(options.frames, development_sequences())
     learning_rounds(found)
     seconds = side_by_side(found, options.rounds)
-    matrix_rate(seconds["metrack paper"], found)
+    matrix_rate(seconds["metrack paper"])
 
 
 if __name__ == "__main__":

@@ -31,16 +31,18 @@ from rich.table import Table
 
 import metrack
 from development import data_folder
+from metrack.cli.options import in_options
 from metrack.cli.progress import Steps
-from metrack.evaluation.crew import Crew, LocalCrew
-from metrack.evaluation.entrants import Entrant, parse_entrants
-from metrack.evaluation.judged import Judged, judge
-from metrack.evaluation.plan import MISTAKES, SRE, TRE, RunProtocol, starts_of
-from metrack.evaluation.run import Asked, evaluate
+from metrack.evaluation.comparison import ScoredRun, score_runs
+from metrack.evaluation.evaluate import EvaluationSetup, evaluate
+from metrack.evaluation.plan import PERTURBATIONS, SRE, TRE, RunProtocol, starts_of
 from metrack.evaluation.sequences import HARD, Sequence, choose_sequences, read_sequences
+from metrack.evaluation.trackers import TrackerSpec, parse_trackers
+from metrack.evaluation.workers import LocalWorkers, Workers
 from metrack.files import write_json
-from metrack.rivals.peers import PEERS
 from metrack.runs.results import check_folder, claim_folder, write_summary
+from metrack.testing.imports import LEVEL
+from metrack.testing.source import read_package
 from paired import (
     bootstrap_interval,
     deal_folds,
@@ -52,7 +54,6 @@ from paired import (
 
 REAL = "real"
 CODE, FIGURES = "code.json", "tuning.json"
-APART = {"adapters", "cli", "demo", "display", "evaluation", "experiments", "multi", "progress", "run_report", "studio"}
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,8 @@ class Part:
     def is_real(self) -> bool:
         return self.folder.name.startswith(REAL)
 
-    def asked(self, entrants: list[Entrant]) -> Asked:
-        names = tuple(sequence.name for sequence in self.sequences)
-        settings = {entrant.label: entrant.settings() for entrant in entrants}
-        return Asked(self.data, None, self.protocol, names, settings)
+    def setup(self, specs: list[TrackerSpec]) -> EvaluationSetup:
+        return EvaluationSetup.of(specs, self.sequences, self.protocol, self.data)
 
 
 @dataclass(frozen=True)
@@ -91,13 +90,13 @@ class Measured:
         return (self.tre + self.sre) / 2
 
 
-def main(arguments: list[str] | None = None, crew: Crew | None = None) -> int:
+def main(arguments: list[str] | None = None, workers: Workers | None = None) -> int:
     options = parse(arguments)
     console = Console(highlight=False, width=max(Console().width, 150))
     try:
-        return bench(options, console, crew or LocalCrew(options.processes))
+        return bench(options, console, workers or LocalWorkers(options.processes))
     except ValueError as error:
-        print(str(error).replace("--tracker", "CANDIDATE"), file=sys.stderr)
+        print(in_options(str(error), "tuning").replace("--tracker", "CANDIDATE"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         console.print(f"interrupted: finished runs are in {options.out}, the same command goes on")
@@ -122,8 +121,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def bench(options: argparse.Namespace, console: Console, crew: Crew) -> int:
-    entrants = parse_entrants([options.against, *options.candidates])
+def bench(options: argparse.Namespace, console: Console, workers: Workers) -> int:
+    specs = parse_trackers([options.against, *options.candidates])
     protocols = protocols_of(options)
     found = read_all(options)
     count = sum(len(sequences) for sequences in found.values())
@@ -133,21 +132,21 @@ def bench(options: argparse.Namespace, console: Console, crew: Crew) -> int:
         for data, sequences in found.items()
         for protocol in protocols
     ]
-    running = due(options.out, entrants, options.keep)
+    running = due(options.out, specs, options.keep)
     if REAL not in {folder_name(data) for data in found}:
         console.print("only painted sequences: the filmed ones need METRACK_DATA, and to be among --sequences")
     with Steps(console) as steps:
         for part in parts:
             step = part.folder.name
             evaluate(
-                part.asked(running),
+                part.setup(running),
                 running,
                 part.sequences,
                 part.folder,
-                crew,
+                workers,
                 lambda advance, step=step: steps.advance(advance, step),
             )
-    measured = measure([entrant.label for entrant in entrants], parts)
+    measured = measure([spec.label for spec in specs], parts)
     if options.each:
         console.print(sequence_table(measured))
     console.print(candidate_table(measured, fold))
@@ -160,8 +159,8 @@ def bench(options: argparse.Namespace, console: Console, crew: Crew) -> int:
 def protocols_of(options: argparse.Namespace) -> tuple[RunProtocol, RunProtocol]:
     if options.tre < 1:
         raise ValueError(f"--tre must be at least 1, got {options.tre}")
-    if not 1 <= options.sre <= len(MISTAKES):
-        raise ValueError(f"--sre must be between 1 and {len(MISTAKES)}, got {options.sre}")
+    if not 1 <= options.sre <= len(PERTURBATIONS):
+        raise ValueError(f"--sre must be between 1 and {len(PERTURBATIONS)}, got {options.sre}")
     common = {"repetitions": options.repetitions, "length": options.length}
     return RunProtocol(TRE, starts=options.tre, **common), RunProtocol(SRE, starts=options.sre, **common)
 
@@ -187,31 +186,31 @@ def folder_name(data: str) -> str:
     return data.replace(":", "") if data.partition(":")[0] == HARD else REAL
 
 
-def due(out: Path, entrants: list[Entrant], keep: bool) -> list[Entrant]:
+def due(out: Path, specs: list[TrackerSpec], keep: bool) -> list[TrackerSpec]:
     """Who has to run; the folder notes by which code, and runs of two versions are never mixed."""
     check_folder(out)
     file = out / CODE
     known = json.loads(file.read_text()) if file.is_file() else {}
-    code = {entrant.label: fingerprint(entrant) for entrant in entrants}
+    code = {spec.label: fingerprint(spec) for spec in specs}
     stale = [label for label, now in code.items() if known.get(label, now) != now]
     if stale and not keep:
         raise ValueError(f"--out holds runs of {stale[0]!r} made by other code; choose another folder or say --keep")
     claim_folder(out)
     write_json(file, {**code, **known})
-    return [entrant for entrant in entrants if entrant.label not in stale]
+    return [spec for spec in specs if spec.label not in stale]
 
 
-def fingerprint(entrant: Entrant) -> int:
-    """A number that changes with the code that paints the sequences and, for ours, follows the target."""
+def fingerprint(spec: TrackerSpec) -> int:
+    """A checksum of the code that paints the sequences and, for ours, tracks the target."""
     root = Path(metrack.__file__).parent
-    parts = {file: file.relative_to(root).with_suffix("").parts[0] for file in sorted(root.rglob("*.py"))}
-    matters = [f for f, part in parts.items() if part == HARD or (entrant.base not in PEERS and part not in APART)]
+    parts = {"synth"} if spec.is_rival else {"synth", *(part for part in LEVEL if LEVEL[part] <= LEVEL["tracking"])}
+    matters = [module.file for module in read_package(root) if module.part in parts]
     return zlib.crc32(b"".join(file.read_bytes() for file in matters))
 
 
 def measure(labels: list[str], parts: list[Part]) -> Measured:
     """Compare all runs with the truth."""
-    cells = [(part, each, made_runs(part, labels, each)) for part in parts for each in part.sequences]
+    cells = [(part, each, scored_runs(part, labels, each)) for part in parts for each in part.sequences]
     names = [(sequence.name, part.is_real) for part, sequence, _ in cells if part.protocol.kind == TRE]
     scores = [np.array([[score(run) for run in runs] for runs in made]) for _, _, made in cells]
     tre, sre = (
@@ -229,26 +228,26 @@ def measure(labels: list[str], parts: list[Part]) -> Measured:
     )
 
 
-def made_runs(part: Part, labels: list[str], sequence: Sequence) -> list[list[Judged]]:
+def scored_runs(part: Part, labels: list[str], sequence: Sequence) -> list[list[ScoredRun]]:
     """The runs of everybody on a sequence: as many as were planned."""
     wanted = len(starts_of(sequence, part.protocol)) * part.protocol.repetitions
-    standings = judge(part.folder, part.asked([]), labels, [sequence]).standings
-    for standing in standings:
-        made = len(standing.runs.get(sequence.name, []))
+    trackers = score_runs(part.folder, part.protocol, labels, [sequence]).trackers
+    for tracker in trackers:
+        made = len(tracker.runs.get(sequence.name, []))
         if made < wanted:
             raise ValueError(
-                f"{part.folder} must have {wanted} runs of {standing.label!r} on {sequence.name}, got {made}"
+                f"{part.folder} must have {wanted} runs of {tracker.label!r} on {sequence.name}, got {made}"
             )
-    return [standing.runs[sequence.name] for standing in standings]
+    return [tracker.runs[sequence.name] for tracker in trackers]
 
 
-def score(run: Judged) -> float:
-    return 0.0 if run.outcome.error else float(np.nan_to_num(run.figures["auc"]))
+def score(run: ScoredRun) -> float:
+    return 0.0 if run.result.error else float(np.nan_to_num(run.figures["auc"]))
 
 
-def milliseconds(runs: list[Judged]) -> float:
+def milliseconds(runs: list[ScoredRun]) -> float:
     """Time of a frame: the mean over a run, without its first, and of these the middle one."""
-    means = [run.outcome.seconds[1:].mean() for run in runs if len(run.outcome.seconds) > 1]
+    means = [run.result.seconds[1:].mean() for run in runs if len(run.result.seconds) > 1]
     return 1e3 * float(np.median(means)) if means else 0.0
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from metrack.rivals.peers import PEERS
 from PIL import Image
 
-from metrack.evaluation.judged import judge_folder
-from metrack.evaluation.perform import perform
+from metrack.evaluation.comparison import score_folder
+from metrack.evaluation.execute import execute
 from metrack.evaluation.sequences import builtin_sequences
-from metrack.rivals.peers import PEERS
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -24,15 +24,15 @@ TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold | table\n{readme.END}\n\nafter
 
 
 class Alone:
-    """A crew in this process that counts what it does."""
+    """A workers in this process that counts what it does."""
 
     def __init__(self):
         self.made = 0
 
-    def perform(self, runs):
+    def execute(self, runs):
         for run in runs:
             self.made += 1
-            yield run, perform(run)
+            yield run, execute(run)
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +71,8 @@ def page(tmp_path):
     return file
 
 
-def make(page, out, *arguments, crew=None):
-    return readme.main(["--readme", str(page), "--out", str(out), *arguments], crew or Alone())
+def make(page, out, *arguments, workers=None):
+    return readme.main(["--readme", str(page), "--out", str(out), *arguments], workers or Alone())
 
 
 def cells(page):
@@ -94,11 +94,11 @@ def test_the_readme_has_the_marks():
 def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data, page, sequences, monkeypatch, capsys):
     monkeypatch.setattr(readme, "RIVALS", {name: readme.RIVALS[name] for name in RIVALS})
     monkeypatch.setitem(sys.modules, "dlib", None)
-    monkeypatch.setitem(readme.due.__globals__, "fingerprint", lambda entrant: 6)  # whoever edits the code meanwhile
-    out, crew = tmp_path / "out", Alone()
+    monkeypatch.setitem(readme.due.__globals__, "fingerprint", lambda spec: 6)  # whoever edits the code meanwhile
+    out, workers = tmp_path / "out", Alone()
     twice = ["--repetitions", "2", "--rounds", "1"]
-    assert make(page, out, *twice, crew=crew) == 0
-    assert crew.made == 2 * (2 * len(readme.PRESETS) + len(["csrt", "mil"]))
+    assert make(page, out, *twice, workers=workers) == 0
+    assert workers.made == 2 * (2 * len(readme.PRESETS) + len(["csrt", "mil"]))
 
     text, names = page.read_text(), [sequence.name for sequence in sequences]
     head, tail = TEXT.split("old | table\n")
@@ -116,16 +116,16 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
     assert set(list(rows)[4:6]) == {"OpenCV CSRT", "OpenCV MIL"}
     assert list(rows)[6:] == last
     for label, title in zip(readme.PRESETS, first, strict=True):
-        standing = judge_folder(out / "several").standing(label)
-        mean, row = standing.mean(names), rows[title]
-        auc = np.array([[run.figures["auc"] for run in standing.runs[name]] for name in names])
+        tracker = score_folder(out / "several").tracker(label)
+        mean, row = tracker.mean(names), rows[title]
+        auc = np.array([[run.figures["auc"] for run in tracker.runs[name]] for name in names])
         assert [row[0].strip("*"), row[3], row[4]] == [f"{mean[n]:.3f}" for n in ("auc", "success", "precision")]
         by_seed = sorted(auc[0] + auc[1])
         assert row[1] == f"{by_seed[0] / 2:.3f} to {by_seed[1] / 2:.3f}"
         assert row[2] == f"{np.abs(auc[:, 0] - auc[:, 1]).mean():.3f}"
         own = seconds[f"metrack {label}"]
         assert row[5:] == [f"{1e3 * own:.1f}", f"{seconds['CSRT'] / own:.3g}x as long"]
-    once = judge_folder(out / "once").standing("csrt").mean(names)
+    once = score_folder(out / "once").tracker("csrt").mean(names)
     assert [cell.strip("*") for cell in rows["OpenCV CSRT"]] == [
         f"{once['auc']:.3f}", "", "", f"{once['success']:.3f}", f"{once['precision']:.3f}",
         f"{1e3 * seconds['CSRT']:.1f}", ""]  # fmt: skip
@@ -137,14 +137,14 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
 
     page.write_text(text.replace("after ünd", "written meanwhile").replace(rows[first[0]][0], "lost"))
     again = Alone()
-    assert make(page, out, *twice, crew=again) == 0
+    assert make(page, out, *twice, workers=again) == 0
     assert again.made == 0
     assert page.read_text() == text.replace("after ünd", "written meanwhile")
 
-    monkeypatch.setitem(readme.due.__globals__, "fingerprint", lambda entrant: 7)
+    monkeypatch.setitem(readme.due.__globals__, "fingerprint", lambda spec: 7)
     assert make(page, out, *twice) == 1
     assert "made by other code; choose another folder or say --keep" in capsys.readouterr().err
-    assert make(page, out, *twice, "--keep", crew=again) == 0
+    assert make(page, out, *twice, "--keep", workers=again) == 0
     assert again.made == 0
 
 
@@ -162,10 +162,10 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
 def test_nonsense_is_one_sentence_and_nothing_is_written(tmp_path, page, monkeypatch, capsys, text, arguments, words):
     monkeypatch.setenv("METRACK_DATA", str(tmp_path / "nothing"))
     page.write_text(text)
-    crew = Alone()
-    assert make(page, tmp_path / "out", *arguments, crew=crew) == 1
+    workers = Alone()
+    assert make(page, tmp_path / "out", *arguments, workers=workers) == 1
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
-    assert (crew.made, page.read_text()) == (0, text)
+    assert (workers.made, page.read_text()) == (0, text)
     assert not (tmp_path / "out").exists()

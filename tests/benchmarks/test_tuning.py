@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrack.evaluation.perform import perform
+from metrack.evaluation.execute import execute
 from metrack.evaluation.plan import RunProtocol, runs_on, starts_of
 from metrack.evaluation.sequences import hard_sequences
 from paired import (
@@ -105,7 +105,7 @@ def test_impossible_folds_are_refused(folds):
 
 def test_runs_end_after_a_length():
     (sequence,) = [each for each in hard_sequences(frames=20) if each.name == "hard-small"]
-    runs = runs_on(tuning.Entrant.parse("paper"), sequence, RunProtocol("tre", starts=4, length=7))
+    runs = runs_on(tuning.TrackerSpec.parse("paper"), sequence, RunProtocol("tre", starts=4, length=7))
     assert [(run.start, len(run.sequence), len(run.sequence.pictures)) for run in runs] == [
         (0, 7, 7), (5, 7, 7), (10, 7, 7), (15, 5, 5)]  # fmt: skip
     with pytest.raises(ValueError, match="--length must be at least 2 frames, got 1"):
@@ -125,17 +125,17 @@ def test_no_run_starts_on_a_hidden_target():
 
 
 class Alone:
-    """A crew in this process that counts what it does, and may be interrupted."""
+    """A workers in this process that counts what it does, and may be interrupted."""
 
     def __init__(self, patience=None):
         self.made, self.patience = 0, patience
 
-    def perform(self, runs):
+    def execute(self, runs):
         for run in runs:
             if self.made == self.patience:
                 raise KeyboardInterrupt
             self.made += 1
-            yield run, perform(run)
+            yield run, execute(run)
 
 
 @pytest.fixture(autouse=True)
@@ -147,15 +147,15 @@ TINY = ["--sequences", "hard-lighting,hard-plain,hard-small", "--length", "4", "
 RIVALS = ["mosse", "--against", "static", "--folds", "3"]
 
 
-def bench(out, *arguments, crew=None):
-    return tuning.main([*TINY, *arguments, "--out", str(out)], crew or Alone())
+def bench(out, *arguments, workers=None):
+    return tuning.main([*TINY, *arguments, "--out", str(out)], workers or Alone())
 
 
 def test_one_command_goes_on_where_it_was_stopped_and_compares(tmp_path, capsys):
     out, first, second = tmp_path / "out", Alone(patience=7), Alone()
-    assert bench(out, *RIVALS, crew=first) == 2
+    assert bench(out, *RIVALS, workers=first) == 2
     assert "the same command goes on" in capsys.readouterr().out
-    assert bench(out, *RIVALS, "--each", crew=second) == 0
+    assert bench(out, *RIVALS, "--each", workers=second) == 0
     assert (first.made, second.made) == (7, 24 - 7)
     printed = capsys.readouterr().out
     assert "hard-plain" in printed
@@ -177,12 +177,12 @@ def test_runs_of_other_code_are_not_mixed_in(tmp_path, capsys, monkeypatch):
     once = ["--tre", "1", "--sre", "1", "--against", "static"]
     assert bench(out, *once) == 0
     before = {path: path.read_bytes() for path in out.glob("*/*/static/*.txt")}
-    monkeypatch.setattr(tuning, "fingerprint", lambda entrant: 7)
+    monkeypatch.setattr(tuning, "fingerprint", lambda spec: 7)
     again = Alone()
-    assert bench(out, "again=static", *once, crew=again) == 1
+    assert bench(out, "again=static", *once, workers=again) == 1
     assert again.made == 0
     assert "runs of 'static' made by other code" in capsys.readouterr().err
-    assert bench(out, "again=static", *once, "--keep", crew=again) == 0
+    assert bench(out, "again=static", *once, "--keep", workers=again) == 0
     assert again.made == len(before) / 2  # boxes and times of each
     assert {path: path.read_bytes() for path in before} == before
     found = json.loads((out / "tuning.json").read_text())["candidates"][1]

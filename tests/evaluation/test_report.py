@@ -14,18 +14,18 @@ from PIL import Image
 
 from metrack.draw.palette import PALETTE, Look
 from metrack.evaluation.by_frame import absent
-from metrack.evaluation.entrants import parse_entrants
-from metrack.evaluation.judged import FIGURES, Comparison, Judged, Standing, judge
-from metrack.evaluation.outcome import Outcome
-from metrack.evaluation.perform import perform
+from metrack.evaluation.comparison import FIGURES, Comparison, ScoredRun, TrackerScores, score_runs
+from metrack.evaluation.evaluate import EvaluationSetup, evaluate
+from metrack.evaluation.execute import execute
 from metrack.evaluation.pictures import ImagePictures
 from metrack.evaluation.plan import RunProtocol
 from metrack.evaluation.published import Published
-from metrack.evaluation.report import write_report
-from metrack.evaluation.run import Asked, evaluate
+from metrack.evaluation.report import write_comparison
+from metrack.evaluation.result import RunResult
 from metrack.evaluation.sequences import Sequence, builtin_sequences, choose_sequences
 from metrack.evaluation.strips import boxes_html
 from metrack.evaluation.tables import sequence_rows, summary_rows, to_csv, to_json, to_latex
+from metrack.evaluation.trackers import parse_trackers
 from support.browsing import needed, opened_page
 
 NAMES = ("balloon-calm", "balloon-trip")
@@ -33,18 +33,18 @@ HOSTILE = "<img src=x onerror=alert(1)> & 50%_$"
 
 
 class Here:
-    """A crew of one, in this process."""
+    """A workers of one, in this process."""
 
-    def perform(self, runs):
-        return ((run, perform(run)) for run in runs)
+    def execute(self, runs):
+        return ((run, execute(run)) for run in runs)
 
 
 def evaluated(folder, trackers, protocol):
-    entrants = parse_entrants(trackers)
+    specs = parse_trackers(trackers)
     sequences = choose_sequences(builtin_sequences(frames=60, size=(160, 120)), NAMES)
-    asked = Asked("some/where/clips", None, protocol, NAMES, {each.label: each.settings() for each in entrants})
-    evaluate(asked, entrants, sequences, folder, Here())
-    return asked, judge(folder, asked, [each.label for each in entrants], sequences)
+    setup = EvaluationSetup("some/where/clips", None, protocol, NAMES, {each.label: each.settings() for each in specs})
+    evaluate(setup, specs, sequences, folder, Here())
+    return setup, score_runs(folder, protocol, [each.label for each in specs], sequences)
 
 
 @pytest.fixture(scope="module")
@@ -59,18 +59,18 @@ def comparison(made):
     """Our runs, one that failed on a sequence, a label that means harm, and figures somebody printed."""
     _, ours = made
     calm, trip = NAMES
-    failed = [Judged(trip, 1, 0, Outcome.failed("it could not start on a box outside"), np.empty((0, 4)))]
-    half = Standing("half", {calm: ours.standing("static").runs[calm], trip: failed})
-    hostile = Standing(HOSTILE, ours.standing("static").runs)
+    failed = [ScoredRun(trip, 1, 0, RunResult.failed("it could not start on a box outside"), np.empty((0, 4)))]
+    half = TrackerScores("half", {calm: ours.tracker("static").runs[calm], trip: failed})
+    hostile = TrackerScores(HOSTILE, ours.tracker("static").runs)
     printed = Published("Paper (published)", {}, {calm: {"auc": 0.99, "error": 1.5}, trip: {"auc": 0.98}})
-    return replace(ours, standings=[*ours.standings, half, hostile, printed])
+    return replace(ours, trackers=[*ours.trackers, half, hostile, printed])
 
 
 @pytest.fixture(scope="module")
 def report(comparison, made, tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
     seen = []
-    path = write_report(comparison, out, title="A <test>", asked=made[0], watch=lambda *step: seen.append(step))
+    path = write_comparison(comparison, out, title="A <test>", setup=made[0], watch=lambda *step: seen.append(step))
     assert path == out / "report.html"
     assert seen == [(0, 2), (1, 2), (2, 2)]
     return path
@@ -82,7 +82,7 @@ def test_rows_are_what_was_judged_best_first(comparison):
     assert known == sorted(known, reverse=True)
     assert rows[0]["tracker"] == "Paper (published)"
     for row in rows:
-        mean = comparison.standing(row["tracker"]).mean(NAMES)
+        mean = comparison.tracker(row["tracker"]).mean(NAMES)
         assert {name: row[name] for name in FIGURES} == {
             name: None if math.isnan(value) else value for name, value in mean.items()
         }
@@ -99,7 +99,7 @@ def test_rows_are_what_was_judged_best_first(comparison):
 
 def test_the_spread_is_over_the_runs_on_a_sequence(comparison):
     row = next(row for row in summary_rows(comparison) if row["tracker"] == "paper")
-    pairs = [[run.figures["auc"] for run in comparison.standing("paper").runs[name]] for name in NAMES]
+    pairs = [[run.figures["auc"] for run in comparison.tracker("paper").runs[name]] for name in NAMES]
     by_hand = np.mean([abs(first - second) / math.sqrt(2) for first, second in pairs])
     assert by_hand > 0
     assert row["auc_spread"] == pytest.approx(by_hand)
@@ -117,14 +117,14 @@ def test_json_is_the_same_numbers_with_null_for_unknown(report, comparison):
     assert [each["frames"] for each in values["sequences"]] == [60, 60]
     (row,) = values["per_attribute"]
     assert (row["attribute"], row["sequences"]) == ("departure", 1)
-    assert row["paper"] == comparison.standing("paper").on("balloon-trip")["auc"]
+    assert row["paper"] == comparison.tracker("paper").on("balloon-trip")["auc"]
 
 
 def test_csv_has_a_row_per_tracker_and_one_per_sequence(comparison):
     rows = list(csv.DictReader(io.StringIO(to_csv(comparison))))
     assert [row["table"] for row in rows] == ["summary"] * 6 + ["sequence"] * 12
     one = next(row for row in rows if row["tracker"] == "kcf" and row["sequence"] == "balloon-calm")
-    figures = comparison.standing("kcf").on("balloon-calm")
+    figures = comparison.tracker("kcf").on("balloon-calm")
     assert {name: float(one[name]) for name in FIGURES} == pytest.approx(figures)
     failed = next(row for row in rows if row["tracker"] == "half" and row["sequence"] == "balloon-trip")
     assert failed["auc"] == ""
@@ -135,7 +135,7 @@ def test_csv_has_a_row_per_tracker_and_one_per_sequence(comparison):
 def test_latex_is_escaped_marks_the_best_and_says_of_how_many(comparison):
     text = to_latex(comparison)
     summary, each = text.split("% AUC on every sequence")
-    auc = comparison.standing("Paper (published)").mean(NAMES)["auc"]
+    auc = comparison.tracker("Paper (published)").mean(NAMES)["auc"]
     assert f"Paper (published) & \\textbf{{{auc:.3f}}} & " in summary
     assert "half (mean of 1 of 2 sequences) & " in summary
     assert "static & " in summary
@@ -171,29 +171,29 @@ def test_the_page_has_no_place_for_markup_or_paths(report):
 
 
 def test_the_page_is_the_same_every_time(report, comparison, made, tmp_path):
-    again = write_report(comparison, tmp_path, title="A <test>", asked=made[0])
+    again = write_comparison(comparison, tmp_path, title="A <test>", setup=made[0])
     assert again.read_bytes() == report.read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["tre", "sre"])
 def test_other_protocols_are_drawn_too(kind, tmp_path):
-    _, judged = evaluated(tmp_path / "runs", ["static"], RunProtocol(kind, starts=3))
-    text = write_report(judged, tmp_path, title=kind).read_text()
+    _, scored = evaluated(tmp_path / "runs", ["static"], RunProtocol(kind, starts=3))
+    text = write_comparison(scored, tmp_path, title=kind).read_text()
     assert f"Protocol {kind.upper()}, 3 starts" in text
-    (row,) = summary_rows(judged)
+    (row,) = summary_rows(scored)
     assert row["runs"] == 6
     assert row["auc_spread"] > 0
     assert "± AUC" in text
 
 
 def test_published_figures_alone_make_a_page(comparison, tmp_path):
-    alone = replace(comparison, standings=[comparison.standing("Paper (published)")])
-    text = write_report(alone, tmp_path, title="printed").read_text()
+    alone = replace(comparison, trackers=[comparison.tracker("Paper (published)")])
+    text = write_comparison(alone, tmp_path, title="printed").read_text()
     assert "0.985" in text
     assert "Success and precision" not in text
     assert "Speed against accuracy" not in text
     nobody = Comparison(comparison.sequences, [], comparison.protocol)
-    assert "0 trackers on 2 sequences" in write_report(nobody, tmp_path, title="nobody").read_text()
+    assert "0 trackers on 2 sequences" in write_comparison(nobody, tmp_path, title="nobody").read_text()
     assert sequence_rows(nobody) == []
 
 
@@ -205,8 +205,8 @@ def test_boxes_are_drawn_where_they_are_on_smaller_frames(tmp_path):
     truth[4] = np.nan
     sequence = Sequence("<toy>", ImagePictures(tuple(files)), truth)
     boxes = np.tile([100.0, 80, 160, 120], (6, 1))
-    outcome = Outcome(boxes, np.full(6, np.nan), ("",) * 6, np.full(6, np.nan))
-    html = boxes_html(sequence, {"a": Judged("<toy>", 1, 3, outcome, truth[3:])}, {"a": Look("#ff0000")})
+    result = RunResult(boxes, np.full(6, np.nan), ("",) * 6, np.full(6, np.nan))
+    html = boxes_html(sequence, {"a": ScoredRun("<toy>", 1, 3, result, truth[3:])}, {"a": Look("#ff0000")})
     assert re.findall(r"<figcaption>frame (\d)", html) == ["3", "4", "5", "6", "7", "8"]
     assert "<toy>" not in html
     for number, data in enumerate(re.findall(r"base64,([^\"]+)", html), 3):
@@ -253,7 +253,7 @@ def test_plots_are_drawn_with_all_their_curves(tab, comparison):
             "all => all.map(e => [e.getAttribute('stroke'), e.getAttribute('points').split(' ').length])",
         )
         drawn = [count for stroke, count in lines if stroke in PALETTE and count > 2]  # the legend has lines of two
-        assert drawn == [points] * (len(comparison.standings) - 1)  # what was printed has no curve
+        assert drawn == [points] * (len(comparison.trackers) - 1)  # what was printed has no curve
         words = tab.eval_on_selector_all(f'svg[aria-label="{title}"] text', "all => all.map(e => e.textContent)")
         assert any(word.startswith("paper [") for word in words)
     assert tab.locator('svg[aria-label*="balloon-trip"] polyline').count() > 10
@@ -262,7 +262,7 @@ def test_plots_are_drawn_with_all_their_curves(tab, comparison):
 def test_tables_show_the_numbers(tab, comparison):
     rows = table(tab, "Mean over sequences").locator("tbody tr").all_inner_texts()
     for label in ("paper", "kcf", "half"):
-        mean = comparison.standing(label).mean(NAMES)
+        mean = comparison.tracker(label).mean(NAMES)
         line = next(row.split() for row in rows if row.startswith(label + "\t"))
         assert line[1] == f"{mean['auc']:.3f}"
         assert f"{mean['precision']:.3f}" in line

@@ -1,4 +1,4 @@
-"""Evaluations: resumable, the same on any crew, and nothing lost when a worker dies."""
+"""Evaluations: resumable, the same on any workers, and nothing lost when a worker dies."""
 
 import json
 import os
@@ -11,30 +11,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrack.evaluation.crew import ClusterCrew, LocalCrew
-from metrack.evaluation.entrants import parse_entrants
-from metrack.evaluation.judged import judge, judge_folder, read_results
-from metrack.evaluation.outcome import Outcome, is_finished, read_outcome, write_outcome
-from metrack.evaluation.perform import perform
+from metrack.evaluation.comparison import score_external, score_folder, score_runs
+from metrack.evaluation.evaluate import EvaluationSetup, evaluate
+from metrack.evaluation.execute import execute
 from metrack.evaluation.plan import RunProtocol
-from metrack.evaluation.run import Asked, evaluate
+from metrack.evaluation.result import RunResult, is_finished, read_result, write_result
 from metrack.evaluation.sequences import builtin_sequences
+from metrack.evaluation.trackers import parse_trackers
+from metrack.evaluation.workers import ClusterWorkers, LocalWorkers
 
 FEW = "few=paper:motion.particles=40,metric.triplets=50"
 
 
 class Alone:
-    """A crew in this process that counts what it does and may be stopped."""
+    """A workers in this process that counts what it does and may be stopped."""
 
     def __init__(self, stop_after=None):
         self.made, self.stop_after = [], stop_after
 
-    def perform(self, runs):
+    def execute(self, runs):
         for run in runs:
             if len(self.made) == self.stop_after:
                 raise KeyboardInterrupt
-            self.made.append(f"{run.entrant.label} {run.name}")
-            yield run, perform(run)
+            self.made.append(f"{run.spec.label} {run.name}")
+            yield run, execute(run)
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +42,14 @@ def sequences():
     return [each.part(0, 12) for each in builtin_sequences()]
 
 
-def asking(entrants, sequences, protocol=None):
-    settings = {entrant.label: entrant.settings() for entrant in entrants}
-    return Asked("builtin", None, protocol or RunProtocol(), tuple(each.name for each in sequences), settings)
+def setup_of(specs, sequences, protocol=None):
+    return EvaluationSetup.of(specs, sequences, protocol or RunProtocol(), "builtin")
 
 
-def run(texts, sequences, out, crew, protocol=None):
-    entrants = parse_entrants(texts)
+def run(texts, sequences, out, workers, protocol=None):
+    specs = parse_trackers(texts)
     seen = []
-    evaluate(asking(entrants, sequences, protocol), entrants, sequences, out, crew, seen.append)
+    evaluate(setup_of(specs, sequences, protocol), specs, sequences, out, workers, seen.append)
     return seen
 
 
@@ -61,16 +60,16 @@ def kept(out):
 
 
 def test_finished_runs_are_not_made_again_and_half_written_ones_are(tmp_path, sequences):
-    crew = Alone(stop_after=3)
+    workers = Alone(stop_after=3)
     with pytest.raises(KeyboardInterrupt):
-        run([FEW, "static"], sequences[:2], tmp_path / "cut", crew)
-    assert len(crew.made) == 3
+        run([FEW, "static"], sequences[:2], tmp_path / "cut", workers)
+    assert len(workers.made) == 3
     half = tmp_path / "cut" / "ope" / "few" / f"{sequences[0].name}_001.txt"
     half.write_text("".join(half.read_text().splitlines(keepends=True)[:5]))
     rest = Alone()
     seen = run([FEW, "static"], sequences[:2], tmp_path / "cut", rest)
     assert sorted(rest.made) == sorted([f"few {sequences[0].name}_001", f"static {sequences[1].name}_001"])
-    assert [advance.done for advance in seen] == [2, 3, 4]
+    assert [progress.done for progress in seen] == [2, 3, 4]
     assert seen[-1].left == 0
     run([FEW, "static"], sequences[:2], tmp_path / "whole", Alone())
     assert kept(tmp_path / "cut") == kept(tmp_path / "whole")
@@ -78,10 +77,10 @@ def test_finished_runs_are_not_made_again_and_half_written_ones_are(tmp_path, se
 
 def test_trackers_and_sequences_can_be_added_but_settings_not_changed(tmp_path, sequences):
     run([FEW], sequences[:1], tmp_path, Alone())
-    crew = Alone()
-    run(["static"], sequences[:2], tmp_path, crew)
-    assert len(crew.made) == 2
-    assert set(Asked.load(tmp_path).trackers) == {"few", "static"}
+    workers = Alone()
+    run(["static"], sequences[:2], tmp_path, workers)
+    assert len(workers.made) == 2
+    assert set(EvaluationSetup.load(tmp_path).trackers) == {"few", "static"}
     before = kept(tmp_path)
     with pytest.raises(ValueError, match=r"few's motion.particles 40, which 30 would not fit"):
         run(["few=paper:motion.particles=30,metric.triplets=50"], sequences[:1], tmp_path, Alone())
@@ -99,23 +98,22 @@ def test_somebody_elses_folder_is_left_alone(tmp_path, sequences):
 
 def test_processes_give_what_one_process_gives(tmp_path, sequences):
     run([FEW, "static"], sequences[:3], tmp_path / "alone", Alone(), RunProtocol(repetitions=2))
-    run([FEW, "static"], sequences[:3], tmp_path / "pool", LocalCrew(2), RunProtocol(repetitions=2))
+    run([FEW, "static"], sequences[:3], tmp_path / "pool", LocalWorkers(2), RunProtocol(repetitions=2))
     assert kept(tmp_path / "alone") == kept(tmp_path / "pool")
     assert len(kept(tmp_path / "pool")) == 2 + 2 * 3 * 2 * 2
 
 
 def test_a_run_that_kills_its_process_is_given_up_and_the_others_are_not(tmp_path, sequences, monkeypatch):
-    monkeypatch.setenv(
-        "PYTHONPATH", str(Path(__file__).parents[1] / "support" / "workers")
-    )  # read by the children only
+    support = str(Path(__file__).parents[1] / "support" / "workers")  # read by the children only
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([support, os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("METRACK_KILL_ON", sequences[1].name)
-    seen = run(["static"], sequences[:3], tmp_path, LocalCrew(2))
-    errors = {advance.what: advance.error for advance in seen if advance.error}
+    seen = run(["static"], sequences[:3], tmp_path, LocalWorkers(2))
+    errors = {progress.what: progress.error for progress in seen if progress.error}
     assert errors == {f"static on {sequences[1].name}_001": "the process died 3 times"}
     assert seen[-1].done == 3
-    standing = judge(tmp_path, Asked.load(tmp_path), ["static"], sequences[:3]).standing("static")
-    assert standing.errors() == {sequences[1].name: "the process died 3 times"}
-    assert standing.judged(each.name for each in sequences[:3]) == [sequences[0].name, sequences[2].name]
+    tracker = score_runs(tmp_path, RunProtocol(), ["static"], sequences[:3]).tracker("static")
+    assert tracker.errors() == {sequences[1].name: "the process died 3 times"}
+    assert tracker.scored_on(each.name for each in sequences[:3]) == [sequences[0].name, sequences[2].name]
 
 
 def test_what_a_tracker_cannot_start_on_is_told_and_tried_again(tmp_path, sequences):
@@ -151,13 +149,13 @@ def test_a_cluster_that_loses_a_worker_gives_what_one_process_gives(tmp_path, se
         time.sleep(0.1)
     address = json.loads(address_file.read_text())["address"]
     sequences = [each.part(0, 50) for each in builtin_sequences()]
-    entrants = parse_entrants([FEW])
+    specs = parse_trackers([FEW])
 
-    def kill_one(advance):
-        if advance.done == 2:  # in the middle: both workers are at something
+    def kill_one(progress):
+        if progress.done == 2:  # in the middle: both workers are at something
             os.kill(workers[0].pid, signal.SIGKILL)
 
-    evaluate(asking(entrants, sequences), entrants, sequences, tmp_path / "far", ClusterCrew(address), kill_one)
+    evaluate(setup_of(specs, sequences), specs, sequences, tmp_path / "far", ClusterWorkers(address), kill_one)
     assert workers[0].wait(5) == -signal.SIGKILL
     run([FEW], sequences, tmp_path / "near", Alone())
     assert kept(tmp_path / "far") == kept(tmp_path / "near")
@@ -165,15 +163,15 @@ def test_a_cluster_that_loses_a_worker_gives_what_one_process_gives(tmp_path, se
 
 
 def test_a_cluster_of_our_own(tmp_path, sequences):
-    run([FEW], sequences[:2], tmp_path / "far", ClusterCrew("local", 1))
+    run([FEW], sequences[:2], tmp_path / "far", ClusterWorkers("local", 1))
     run([FEW], sequences[:2], tmp_path / "near", Alone())
     assert kept(tmp_path / "far") == kept(tmp_path / "near")
 
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, sequences, monkeypatch):
-    monkeypatch.setattr("metrack.evaluation.crew.ANSWER_WITHIN", 1.0)
-    with pytest.raises(ValueError, match=r"--cluster must be local or the address of a scheduler that answers, got"):
-        run(["static"], sequences[:1], tmp_path, ClusterCrew("tcp://127.0.0.1:9"))
+    monkeypatch.setattr("metrack.evaluation.workers.CONNECT_WITHIN", 1.0)
+    with pytest.raises(ValueError, match=r"cluster must be local or the address of a scheduler that answers, got"):
+        run(["static"], sequences[:1], tmp_path, ClusterWorkers("tcp://127.0.0.1:9"))
 
 
 def test_outcomes_are_read_as_they_were_written(tmp_path, seed):
@@ -181,47 +179,47 @@ def test_outcomes_are_read_as_they_were_written(tmp_path, seed):
     boxes = np.round(rng.uniform(1, 90, (7, 4)), 3)
     scores = np.round(rng.random(7), 6)
     scores[2] = np.nan
-    outcome = Outcome(boxes, scores, ("tracking",) * 6 + ("lost",), np.round(rng.random(7), 6))
+    result = RunResult(boxes, scores, ("tracking",) * 6 + ("lost",), np.round(rng.random(7), 6))
     assert not is_finished(tmp_path, "a", 7)
-    write_outcome(tmp_path, "a", outcome)
+    write_result(tmp_path, "a", result)
     assert is_finished(tmp_path, "a", 7)
     assert not is_finished(tmp_path, "a", 8)
-    back = read_outcome(tmp_path, "a")
+    back = read_result(tmp_path, "a")
     np.testing.assert_allclose(back.boxes, boxes, atol=1e-9)
     np.testing.assert_allclose(back.scores, scores)
-    np.testing.assert_allclose(back.seconds, outcome.seconds)
-    assert back.states == outcome.states
+    np.testing.assert_allclose(back.seconds, result.seconds)
+    assert back.states == result.states
 
 
 def test_boxes_of_other_programs_are_judged_alike(tmp_path, sequences):
     run(["static"], sequences[:2], tmp_path / "ours", Alone())
-    ours = judge(tmp_path / "ours", Asked.load(tmp_path / "ours"), ["static"], sequences[:2]).standing("static")
+    ours = score_runs(tmp_path / "ours", RunProtocol(), ["static"], sequences[:2]).tracker("static")
     theirs = tmp_path / "theirs"
     (theirs / sequences[1].name).mkdir(parents=True)
     lines = [(tmp_path / "ours" / "ope" / "static" / f"{each.name}_001.txt").read_text() for each in sequences[:2]]
     (theirs / f"{sequences[0].name}.txt").write_text(lines[0])
     (theirs / sequences[1].name / f"{sequences[1].name}_001.txt").write_text(lines[1].replace(",", "\t"))
-    standing = read_results("theirs", theirs, sequences[:2])
+    tracker = score_external("theirs", theirs, sequences[:2])
     for sequence in sequences[:2]:
-        np.testing.assert_equal(standing.on(sequence.name)["auc"], ours.on(sequence.name)["auc"])
-        assert np.isnan(standing.on(sequence.name)["fps"])
+        np.testing.assert_equal(tracker.on(sequence.name)["auc"], ours.on(sequence.name)["auc"])
+        assert np.isnan(tracker.on(sequence.name)["fps"])
     (theirs / f"{sequences[0].name}.txt").write_text("1,1,5,5\n")
     with pytest.raises(ValueError, match=r"must have one box per frame, got 1 for 12"):
-        read_results("theirs", theirs, sequences[:2])
-    with pytest.raises(ValueError, match="--results must be a folder with a file such as"):
-        read_results("theirs", tmp_path / "nothing", sequences[:2])
+        score_external("theirs", theirs, sequences[:2])
+    with pytest.raises(ValueError, match="results must be a folder with a file such as"):
+        score_external("theirs", tmp_path / "nothing", sequences[:2])
 
 
 def test_a_gap_counts_as_the_box_before_and_never_as_missing(tmp_path, sequences):
     truth = sequences[0].truth
     lines = [",".join(str(v) for v in (x + 1, y + 1, w, h)) for x, y, w, h in truth]
     (tmp_path / f"{sequences[0].name}.txt").write_text("\n".join([*lines[:6], *["NaN,NaN,NaN,NaN"] * 6]))
-    (judged,) = read_results("gaps", tmp_path, sequences[:1]).runs[sequences[0].name]
-    assert not np.isnan(judged.overlap).any()
-    assert judged.overlap[:6].min() > 0.999
-    assert judged.overlap[-1] < judged.overlap[5]
+    (scored,) = score_external("gaps", tmp_path, sequences[:1]).runs[sequences[0].name]
+    assert not np.isnan(scored.overlap).any()
+    assert scored.overlap[:6].min() > 0.999
+    assert scored.overlap[-1] < scored.overlap[5]
 
 
 def test_a_folder_that_is_no_evaluation_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="RESULTS must be a folder made by metrack evaluate"):
-        judge_folder(tmp_path)
+    with pytest.raises(ValueError, match="folder must be made by metrack evaluate"):
+        score_folder(tmp_path)

@@ -7,11 +7,11 @@ from sklearn.metrics import roc_auc_score
 from metrack.box import centre_distance, iou
 from metrack.evaluation.calibration import auroc, expected_calibration_error, reliability
 from metrack.evaluation.events import (
-    beginnings,
     event_precision,
     event_recall,
     identification_accuracy,
     matches,
+    onsets,
 )
 from metrack.evaluation.scores import (
     failures,
@@ -230,8 +230,8 @@ class TestCalibration:
 
 class TestEvents:
     def test_an_event_is_where_an_episode_begins(self):
-        np.testing.assert_array_equal(beginnings([1, 1, 0, 1, 0, 0, 1]), [0, 3, 6])
-        assert len(beginnings([])) == 0
+        np.testing.assert_array_equal(onsets([1, 1, 0, 1, 0, 0, 1]), [0, 3, 6])
+        assert len(onsets([])) == 0
 
     def test_each_true_event_is_matched_once(self):
         reported, true = [9, 10, 11, 60], [10, 40]

@@ -129,5 +129,5 @@ def test_sequences_are_chosen_by_name():
     assert choose_sequences(everything, []) == everything
     with pytest.raises(ValueError) as caught:
         choose_sequences(everything, ["baloon-calm"])
-    said = "--sequences must be among those found, got 'baloon-calm'; did you mean 'balloon-calm'?"
+    said = "sequences must be among those found, got 'baloon-calm'; did you mean 'balloon-calm'?"
     assert str(caught.value) == said

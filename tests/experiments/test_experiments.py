@@ -5,36 +5,33 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from metrack import identity
 from metrack.box import iou
-from metrack.config import preset
-from metrack.evaluation.perform import perform
+from metrack.evaluation.execute import execute
 from metrack.evaluation.plan import runs_on
 from metrack.evaluation.sequences import builtin_sequences
 from metrack.experiments import state_of_the_art
-from metrack.experiments.base import Finding, Given
-from metrack.experiments.cache import cached
+from metrack.experiments.base import Context, Finding
+from metrack.experiments.cache import cached_arrays
 from metrack.experiments.pages import page_columns, split_means
+from metrack.experiments.paper import read_paper
 from metrack.experiments.particles import VALUES, growth
-from metrack.experiments.printed import read_printed
 from metrack.experiments.registry import EXPERIMENTS, look_up
 from metrack.experiments.reproduce import reproduce
-from metrack.metric.projection import FLOOR
 
 IDS = """confidence-map buffer-size particles linear-representation sampling metric-configuration batch initialisation
 trade-off state-of-the-art structured identification occlusion""".split()
 
 
 class Here:
-    """A crew that performs everything in this process, and remembers what."""
+    """Workers that execute everything in this process, and remembers what."""
 
     def __init__(self):
-        self.performed = []
+        self.executed = []
 
-    def perform(self, runs):
+    def execute(self, runs):
         for run in runs:
-            self.performed.append((run.entrant.label, run.name))
-            yield run, perform(run)
+            self.executed.append((run.spec.label, run.name))
+            yield run, execute(run)
 
 
 @pytest.fixture(scope="module")
@@ -43,35 +40,35 @@ def clips():
 
 
 @pytest.fixture
-def given(clips, tmp_path):
+def context(clips, tmp_path):
     """One very short sequence under a name of the paper, and one seed."""
     sequence = replace(clips["balloon-calm"].part(0, 4), name="Trellis")
-    return Given([sequence], tmp_path / "out", Here())
+    return Context([sequence], tmp_path / "out", Here())
 
 
 def as_dicts(finding):
     return [dict(zip(finding.columns, row, strict=True)) for row in finding.rows]
 
 
-def find(id, given):
-    return EXPERIMENTS[id].find(EXPERIMENTS[id], given)
+def run(id, context):
+    return EXPERIMENTS[id].run(EXPERIMENTS[id], context)
 
 
 def test_every_experiment_of_the_paper_is_there():
     assert list(EXPERIMENTS) == IDS
     assert all(each.id == id for id, each in EXPERIMENTS.items())
-    assert len(EXPERIMENTS["buffer-size"].entrants) == 9
-    assert [dict(e.changes)["representation.rho"] for e in EXPERIMENTS["trade-off"].parsed()] == [
+    assert len(EXPERIMENTS["buffer-size"].trackers) == 9
+    assert [dict(e.changes)["representation.rho"] for e in EXPERIMENTS["trade-off"].specs()] == [
         "0.07", "0.08", "0.1", "0.12", "0.14", "0.16", "0.19"
     ]  # fmt: skip
 
 
 def test_every_entrant_exists_and_has_its_own_settings():
     for each in EXPERIMENTS.values():
-        entrants = each.parsed()
-        settings = [json.dumps({"name": e.base, **e.settings()} if e.base in state_of_the_art.RIVALS else e.settings())
-                    for e in entrants]  # fmt: skip
-        assert len(set(settings)) == len(entrants), each.id
+        specs = each.specs()
+        settings = [json.dumps({"name": e.name, **e.settings()} if e.name in state_of_the_art.SHOWN else e.settings())
+                    for e in specs]  # fmt: skip
+        assert len(set(settings)) == len(specs), each.id
 
 
 def test_an_unknown_experiment_is_refused_with_a_hint():
@@ -80,15 +77,15 @@ def test_an_unknown_experiment_is_refused_with_a_hint():
 
 
 def test_numbers_printed_in_the_paper():
-    printed = {id: each.printed for id, each in EXPERIMENTS.items()}
-    assert printed["linear-representation"]["error", "metric", "Trellis"] == 20.91
-    assert printed["linear-representation"]["success", "l1", "Trellis"] == 0.34
-    assert printed["sampling"]["error", "uniform", "Trellis"] == 8.58
-    assert printed["metric-configuration"]["overlap", "step-by-step eigen", "Trellis"] == 0.83
-    assert printed["metric-configuration"]["error", "none", "Football"] == 51.73
-    assert printed["structured"]["error", "structured", "Trellis"] == 4.22
-    assert printed["structured"]["success", "Struck", "Trellis"] == 0.96
-    art = printed["state-of-the-art"]
+    paper = {id: each.paper for id, each in EXPERIMENTS.items()}
+    assert paper["linear-representation"]["error", "metric", "Trellis"] == 20.91
+    assert paper["linear-representation"]["success", "l1", "Trellis"] == 0.34
+    assert paper["sampling"]["error", "uniform", "Trellis"] == 8.58
+    assert paper["metric-configuration"]["overlap", "step-by-step eigen", "Trellis"] == 0.83
+    assert paper["metric-configuration"]["error", "none", "Football"] == 51.73
+    assert paper["structured"]["error", "structured", "Trellis"] == 4.22
+    assert paper["structured"]["success", "Struck", "Trellis"] == 0.96
+    art = paper["state-of-the-art"]
     assert len({label for _, label, _ in art}) == 15
     assert len(art) == 15 * 5 * 3 - 6  # TLD has none on Football and CarDark
     assert art["error", "MILT", "Football"] == 103.59
@@ -99,13 +96,13 @@ def test_numbers_printed_in_the_paper():
 
 def test_a_printed_line_with_a_number_too_few_is_refused():
     with pytest.raises(ValueError, match="shorter"):
-        read_printed("Trellis Girl", "Ours | 1 2 3 4 5")
+        read_paper("Trellis Girl", "Ours | 1 2 3 4 5")
 
 
 @pytest.mark.parametrize("id", [id for id in IDS if id != "identification"])
-def test_every_experiment_runs(id, given):
+def test_every_experiment_runs(id, context):
     experiment = EXPERIMENTS[id]
-    finding = find(id, given)
+    finding = run(id, context)
     assert finding.id == id
     assert finding.rows
     assert finding.figures
@@ -115,18 +112,18 @@ def test_every_experiment_runs(id, given):
         assert 0 <= (each.get("VOR") or 0) <= 1
         assert 0 <= (each.get("success") or 0) <= 1
     if experiment.measures and id != "initialisation":
-        labels = {entrant.label for entrant in experiment.parsed()}
+        labels = {spec.label for spec in experiment.specs()}
         assert {row["tracker"] for row in as_dicts(finding) if row["sequence"] == "mean"} == labels
-    assert find(id, replace(given, crew=(again := Here()))).rows == finding.rows
-    assert again.performed == []
+    assert run(id, replace(context, workers=(again := Here()))).rows == finding.rows
+    assert again.executed == []
 
 
-def test_the_table_says_what_the_files_say(given, clips):
-    given = replace(given, seeds=2, sequences=[*given.sequences, clips["balloon-twin"].part(0, 3)])
-    rows = {(row["tracker"], row["sequence"]): row for row in as_dicts(find("sampling", given))}
+def test_the_table_says_what_the_files_say(context, clips):
+    context = replace(context, seeds=2, sequences=[*context.sequences, clips["balloon-twin"].part(0, 3)])
+    rows = {(row["tracker"], row["sequence"]): row for row in as_dicts(run("sampling", context))}
     means = []
-    for sequence in given.sequences:
-        files = [given.out / "ope" / "uniform" / f"{sequence.name}_00{run}.txt" for run in (1, 2)]
+    for sequence in context.sequences:
+        files = [context.out / "ope" / "uniform" / f"{sequence.name}_00{run}.txt" for run in (1, 2)]
         boxes = [np.loadtxt(file, delimiter=",") - [1, 1, 0, 0] for file in files]  # OTB counts from one
         each = [iou(found, sequence.truth).mean() for found in boxes]
         row = rows["uniform", sequence.name]
@@ -138,27 +135,27 @@ def test_the_table_says_what_the_files_say(given, clips):
     np.testing.assert_allclose([row["VOR"], row["VOR ±"]], [overall.mean(), overall.std(ddof=1)], atol=1e-4)
 
 
-def test_the_paper_stands_beside_the_same_sequence_only(given):
-    rows = {(row["tracker"], row["sequence"]): row for row in as_dicts(find("structured", given))}
+def test_the_paper_stands_beside_the_same_sequence_only(context):
+    rows = {(row["tracker"], row["sequence"]): row for row in as_dicts(run("structured", context))}
     assert rows["proximity", "Trellis"]["CLE paper"] == 5.62
     assert rows["Struck", "Trellis"]["VOR paper"] == 0.80
     assert rows["Struck", "Trellis"]["VOR"] is None
     assert rows["proximity", "mean"]["CLE paper"] is None
     assert "ms per frame paper" not in rows["proximity", "mean"]
-    elsewhere = replace(given.sequences[0], name="Elsewhere")
-    finding = find("structured", replace(given, sequences=[elsewhere]))
+    elsewhere = replace(context.sequences[0], name="Elsewhere")
+    finding = run("structured", replace(context, sequences=[elsewhere]))
     assert "CLE paper" not in finding.columns
     assert "Struck" not in {row[0] for row in finding.rows}
 
 
-def test_a_sequence_may_bear_the_name_it_has_in_the_paper(given):
-    given = replace(given, sequences=[replace(given.sequences[0], name="trellis70")])
-    row = next(row for row in as_dicts(find("sampling", given)) if row["sequence"] == "trellis70")
+def test_a_sequence_may_bear_the_name_it_has_in_the_paper(context):
+    context = replace(context, sequences=[replace(context.sequences[0], name="trellis70")])
+    row = next(row for row in as_dicts(run("sampling", context)) if row["sequence"] == "trellis70")
     assert row["CLE paper"] == 5.62
 
 
-def test_first_boxes_are_told_apart(given):
-    finding = find("initialisation", replace(given, seeds=2))
+def test_first_boxes_are_told_apart(context):
+    finding = run("initialisation", replace(context, seeds=2))
     rows = as_dicts(finding)
     assert [row["first box"] for row in rows] == [
         "x -0.1, y -0.1, scale 1.0",
@@ -168,36 +165,36 @@ def test_first_boxes_are_told_apart(given):
         "x +0.0, y +0.0, scale 0.9",
     ]
     protocol = replace(EXPERIMENTS["initialisation"].protocol, repetitions=2)
-    runs = runs_on(EXPERIMENTS["initialisation"].parsed()[0], given.sequences[0], protocol)
-    third = [iou(perform(run).boxes, given.sequences[0].truth).mean() for run in runs[4:6]]
+    runs = runs_on(EXPERIMENTS["initialisation"].specs()[0], context.sequences[0], protocol)
+    third = [iou(execute(run).boxes, context.sequences[0].truth).mean() for run in runs[4:6]]
     np.testing.assert_allclose(rows[2]["VOR"], np.mean(third), atol=1e-4)
 
 
-def test_rivals_that_are_missing_are_named(given, monkeypatch):
+def test_rivals_that_are_missing_are_named(context, monkeypatch):
     monkeypatch.setattr(state_of_the_art, "_is_here", lambda name: name == "kcf")
-    finding = find("state-of-the-art", given)
-    assert {label for label, _ in given.crew.performed} == {"Ours", "Ours+S", "kcf"}
+    finding = run("state-of-the-art", context)
+    assert {label for label, _ in context.workers.executed} == {"Ours", "Ours+S", "kcf"}
     assert "Not installed, so not run: csrt, mil, oab, tld, medianflow, dsst." in finding.notes
 
 
-def test_a_run_that_fails_is_told(given):
-    tiny = given.sequences[0].truth.copy()
+def test_a_run_that_fails_is_told(context):
+    tiny = context.sequences[0].truth.copy()
     tiny[0, 2:] = 1  # pixels
-    finding = find("sampling", replace(given, sequences=[replace(given.sequences[0], truth=tiny)]))
+    finding = run("sampling", replace(context, sequences=[replace(context.sequences[0], truth=tiny)]))
     assert [note[:46] for note in finding.notes] == [
         "time-weighted could not run on Trellis: box mu",
         "uniform could not run on Trellis: box must be ",
     ]
 
 
-def test_identification_needs_two_targets(given):
+def test_identification_needs_two_targets(context):
     with pytest.raises(ValueError, match="at least 2 sequences, one per target, got 1"):
-        find("identification", given)
+        run("identification", context)
 
 
-def test_identification_names_the_followed_target(given, clips):
+def test_identification_names_the_followed_target(context, clips):
     pair = [clips["balloon-calm"].part(0, 12), _upside_down(clips["balloon-twin"].part(0, 12))]
-    finding = find("identification", replace(given, sequences=pair, seeds=2))
+    finding = run("identification", replace(context, sequences=pair, seeds=2))
     rows = {row["sequence"]: row for row in as_dicts(finding)}
     assert list(rows) == ["mean", "balloon-calm", "balloon-twin"]
     assert rows["mean"]["cumulative, metric"] == 1
@@ -217,8 +214,8 @@ class Frames(list):
         return Frames(self[start:stop])
 
 
-def test_occlusion_is_seen_in_the_reconstruction_error(given, clips):
-    finding = find("occlusion", replace(given, sequences=[clips["balloon-cloud"]]))
+def test_occlusion_is_seen_in_the_reconstruction_error(context, clips):
+    finding = run("occlusion", replace(context, sequences=[clips["balloon-cloud"]]))
     ours = as_dicts(finding)[0]
     hidden = clips["balloon-cloud"].tags["occlusion"]
     assert ours["hidden from frames"] == str(int(np.flatnonzero(hidden)[0]))
@@ -235,8 +232,8 @@ def test_pages_round_a_measure_and_what_stands_beside_it_alike():
     assert split_means([["Girl", "x", 2.0]]) == ([["Girl", "x", 2.0]], [])
 
 
-def test_particles_tell_how_time_grows(given):
-    notes = find("particles", given).notes
+def test_particles_tell_how_time_grows(context):
+    notes = run("particles", context).notes
     assert [note[:23] for note in notes] == ["The time of a frame gro", "The time of scoring alo"]
     counts = np.array(VALUES, float)
     assert growth(counts, 2 + 0.01 * counts) < 0.6
@@ -252,10 +249,10 @@ def test_kept_arrays_are_made_once_and_again_when_broken(tmp_path):
 
     path = tmp_path / "deep" / "a.npz"
     for _ in range(2):
-        np.testing.assert_array_equal(cached(path, make)["a"], [0, 1, 2])
+        np.testing.assert_array_equal(cached_arrays(path, make)["a"], [0, 1, 2])
     assert len(made) == 1
     path.write_bytes(path.read_bytes()[:40])
-    np.testing.assert_array_equal(cached(path, make)["a"], [0, 1, 2])
+    np.testing.assert_array_equal(cached_arrays(path, make)["a"], [0, 1, 2])
     assert len(made) == 2
 
 
@@ -269,13 +266,19 @@ def few(clips, monkeypatch):
 
 @pytest.mark.usefixtures("few")
 def test_reproducing_leaves_files_and_does_nothing_twice(tmp_path):
-    crew, told = Here(), []
+    workers, told = Here(), []
     out, ids = tmp_path / "out", ["sampling", "confidence-map"]
     findings = reproduce(
-        ids, "builtin", out, crew=crew, seeds=1, length=3, watch=lambda id, advance: told.append((id, advance.done))
+        ids,
+        "builtin",
+        out,
+        workers=workers,
+        seeds=1,
+        length=3,
+        watch=lambda id, progress: told.append((id, progress.done)),
     )
     assert [finding.id for finding in findings] == ids
-    assert len(crew.performed) == 4
+    assert len(workers.executed) == 4
     assert findings[0].notes == [
         "Sequences were cut to their first 3 frames; numbers of the paper are over whole ones."
     ]
@@ -294,19 +297,24 @@ def test_reproducing_leaves_files_and_does_nothing_twice(tmp_path):
     index = (out / "index.html").read_text()
     assert all(f'href="{id}/index.html"' in index and f'src="{id}/figure-1.svg"' in index for id in ids)
     again = Here()
-    assert reproduce(ids[:1], "builtin", out, crew=again, seeds=1, length=3)[0].rows == findings[0].rows
-    assert again.performed == []
+    assert reproduce(ids[:1], "builtin", out, workers=again, seeds=1, length=3)[0].rows == findings[0].rows
+    assert again.executed == []
     assert 'href="confidence-map/index.html"' in (out / "index.html").read_text()  # what was there stays
 
 
 @pytest.mark.usefixtures("few")
 def test_one_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
-    def broken(experiment, given):
+    def broken(experiment, context):
         raise RuntimeError("the <cable> is\nloose")
 
-    monkeypatch.setitem(EXPERIMENTS, "batch", replace(EXPERIMENTS["batch"], find=broken))
+    monkeypatch.setitem(EXPERIMENTS, "batch", replace(EXPERIMENTS["batch"], run=broken))
     findings = reproduce(
-        ["batch", "identification", "sampling"], "builtin", tmp_path, sequences=["balloon-calm"], crew=Here(), length=2
+        ["batch", "identification", "sampling"],
+        "builtin",
+        tmp_path,
+        sequences=["balloon-calm"],
+        workers=Here(),
+        length=2,
     )
     assert findings[0].error == "RuntimeError: the <cable> is loose"
     assert findings[1].error == "identification needs at least 2 sequences, one per target, got 1"
@@ -321,8 +329,8 @@ def test_one_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("few")
 def test_all_means_every_experiment(tmp_path, monkeypatch):
     for id, each in list(EXPERIMENTS.items()):
-        monkeypatch.setitem(EXPERIMENTS, id, replace(each, find=lambda experiment, given: Finding(experiment.id)))
-    assert [finding.id for finding in reproduce(["all"], "builtin", tmp_path, crew=Here())] == IDS
+        monkeypatch.setitem(EXPERIMENTS, id, replace(each, run=lambda experiment, context: Finding(experiment.id)))
+    assert [finding.id for finding in reproduce(["all"], "builtin", tmp_path, workers=Here())] == IDS
     index = (tmp_path / "index.html").read_text()
     assert [id for id in IDS if f'href="{id}/index.html"' not in index] == []
 
@@ -332,16 +340,16 @@ def test_all_means_every_experiment(tmp_path, monkeypatch):
     [
         ({"ids": []}, "at least one experiment, or all, got none"),
         ({"ids": ["simpling"]}, "did you mean 'sampling'"),
-        ({"seeds": 0}, "--seeds must be at least 1, got 0"),
-        ({"length": 1}, "--length must be at least 2 frames, got 1"),
-        ({"sequences": ["balloon"]}, "--sequences must be among those found"),
+        ({"seeds": 0}, "seeds must be at least 1, got 0"),
+        ({"length": 1}, "length must be at least 2 frames, got 1"),
+        ({"sequences": ["balloon"]}, "sequences must be among those found"),
     ],
 )
 @pytest.mark.usefixtures("few")
 def test_what_cannot_be_done_is_refused_before_any_work(wrong, message, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(ValueError, match=message):
-        reproduce(**{"ids": ["sampling"], "data": "builtin", "out": out, "crew": Here(), **wrong})
+        reproduce(**{"ids": ["sampling"], "data": "builtin", "out": out, "workers": Here(), **wrong})
     assert not out.exists()
 
 
@@ -350,43 +358,4 @@ def test_somebody_elses_folder_is_refused(tmp_path):
     (tmp_path / "sampling" / "thesis.tex").touch()
     (tmp_path / "summary.json").write_text('{"program": "metrack"}')
     with pytest.raises(ValueError, match="folder must be new, empty or an earlier metrack result"):
-        reproduce(["sampling"], "builtin", tmp_path, crew=Here())
-
-
-def test_distances_are_those_of_least_squares(seed):
-    rng = np.random.default_rng(seed)
-    templates, seen = [rng.normal(size=(n, 12)) for n in (3, 5)], rng.normal(size=(4, 12))
-    root = rng.normal(size=(12, 12))
-    metric = root.T @ root
-    found = identity.distances(templates, seen, 0.0, metric)
-    for k, known in enumerate(templates):
-        codes = np.linalg.lstsq(root @ known.T, root @ seen.T, rcond=None)[0]
-        expected = np.square(root @ (seen.T - known.T @ codes)).sum(axis=0)
-        np.testing.assert_allclose(found[:, k], expected, rtol=1e-3, atol=1e-3)
-
-
-def test_together_frames_outvote_one_that_misleads():
-    frames = np.array([[1.0, 3.0], [5.0, 4.0], [1.0, 3.0]])
-    assert identity.nearest(frames).tolist() == [0, 1, 0]
-    assert identity.nearest(identity.cumulative(frames, np.ones(3))).tolist() == [0, 0, 0]
-    scores = np.array([0.1, 1.0, 0.1])  # but not where only the misleading one was followed well
-    assert identity.nearest(identity.cumulative(frames, scores)).tolist() == [0, 1, 1]
-
-
-def test_the_metric_brings_relatives_together(seed):
-    rng = np.random.default_rng(seed)
-    ways = np.eye(2, 20)
-    nuisance = np.linspace(-0.5, 0.5, 10)[:, None] * np.eye(1, 20, 5)  # as loud for any seed
-    templates = [0.5 * way + rng.permutation(nuisance) for way in ways]
-    settings = preset("paper").metric
-    metric = identity.learn_metric(rng, templates, settings)
-    np.testing.assert_allclose(metric, metric.T, atol=1e-6)
-    assert np.linalg.eigvalsh(metric).min() > 0.9 * FLOOR
-    assert metric[5, 5] < 0.5
-    assert metric[0, 0] > 1
-
-
-def test_a_target_without_templates_is_refused():
-    for templates in ([], [np.empty((0, 3))]):
-        with pytest.raises(ValueError, match="at least one descriptor of every target"):
-            identity.distances(templates, np.ones((1, 3)), 0.02)
+        reproduce(["sampling"], "builtin", tmp_path, workers=Here())

@@ -5,7 +5,7 @@ import pytest
 
 from metrack import Tracker
 from metrack.box import iou
-from metrack.evaluation.events import beginnings, event_precision, event_recall
+from metrack.evaluation.events import event_precision, event_recall, onsets
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND
 from metrack.synth import builtin_clip
 
@@ -32,7 +32,7 @@ def test_events_are_told_within_a_few_frames(story):
     estimates, visible, _, _ = story
     absent = np.array([estimate.state != "tracking" for estimate in estimates])
     for reported, true in ((absent, visible < 0.5), (~absent, visible >= 0.5)):  # it goes, it comes back
-        ours, theirs = beginnings(reported), beginnings(true)
+        ours, theirs = onsets(reported), onsets(true)
         assert event_precision(ours, theirs, WITHIN) >= 0.9
         assert event_recall(ours, theirs, WITHIN) >= 0.9
 
@@ -67,7 +67,7 @@ def test_a_target_that_comes_back_elsewhere_is_found_within_ten_frames(seed):
     tracker.init(clip[0], clip.first_box)
     estimates = [tracker.update(clip[index]) for index in range(1, len(clip))]
     visible = np.array([truth.visible for truth in clip.truth[1:]])
-    back = beginnings(visible >= 0.5)[-1]
+    back = onsets(visible >= 0.5)[-1]
     overlap = [e.box.iou(truth.box) for e, truth in zip(estimates, clip.truth[1:], strict=True)]
     assert estimates[back - 1].state == "lost"
     assert max(overlap[back : back + 10]) > 0.5

@@ -13,8 +13,8 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from metrack.evaluation.judged import Comparison
-    from metrack.evaluation.run import Advance
+    from metrack.evaluation.comparison import Comparison
+    from metrack.evaluation.evaluate import RunProgress
     from metrack.frames.formats import Record
     from metrack.runs.job import Progress
 
@@ -46,7 +46,7 @@ class Steps:
         self._enter(STEPS.get(progress.step, progress.step), progress.done)
         self._show(self._step, progress.done, progress.total, " ".join(self._details(progress)))
 
-    def advance(self, advance: Advance, step: str = "evaluating") -> None:
+    def advance(self, advance: RunProgress, step: str = "evaluating") -> None:
         """Tell how many runs of an evaluation are finished, and what is left."""
         left = "" if advance.left is None else f", {_duration(advance.left)} left"
         detail = f"{advance.done} of {advance.total} runs{left}  {escape(advance.what)}"

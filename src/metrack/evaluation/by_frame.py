@@ -18,16 +18,16 @@ from metrack.draw.page import legend_html, plots_html
 from metrack.draw.palette import Look
 from metrack.draw.plots import line_plot
 from metrack.draw.stretches import stretches_where
-from metrack.evaluation.judged import Judged, Reals, Standing
+from metrack.evaluation.comparison import Reals, ScoredRun, TrackerScores
 from metrack.evaluation.sequences import Sequence
 from metrack.evaluation.strips import boxes_html
 
 HEIGHT = 120.0  # pixels: two curves stand beside each other
 
 
-def details_html(sequence: Sequence, order: Ordered[Standing], looks: Mapping[str, Look], *, opened: bool) -> str:
+def details_html(sequence: Sequence, order: Ordered[TrackerScores], looks: Mapping[str, Look], *, opened: bool) -> str:
     """Return the section of one sequence, folded until clicked; boxes of the first tracker of ``order`` lie on top."""
-    found = {standing.label: _same_start(standing, sequence.name) for standing in reversed(order)}
+    found = {tracker.label: _same_start(tracker, sequence.name) for tracker in reversed(order)}
     runs = {label: made for label, made in found.items() if made}
     strip = boxes_html(sequence, {label: made[0] for label, made in runs.items()}, looks)
     legend = legend_html({label: look for label, look in looks.items() if label in runs})
@@ -38,7 +38,7 @@ def details_html(sequence: Sequence, order: Ordered[Standing], looks: Mapping[st
     )
 
 
-def _curves(sequence: Sequence, runs: Mapping[str, list[Judged]], looks: Mapping[str, Look]) -> list[Chart | str]:
+def _curves(sequence: Sequence, runs: Mapping[str, list[ScoredRun]], looks: Mapping[str, Look]) -> list[Chart | str]:
     errors = {label: [run.distance for run in made] for label, made in runs.items()}
     overlaps = {label: [run.overlap for run in made] for label, made in runs.items()}
     starts = {label: made[0].start for label, made in runs.items()}
@@ -83,7 +83,7 @@ def absent(sequence: Sequence) -> list[tuple[int, int]]:
     return stretches_where(np.isnan(sequence.truth).any(axis=1))
 
 
-def _same_start(standing: Standing, name: str) -> list[Judged]:
+def _same_start(tracker: TrackerScores, name: str) -> list[ScoredRun]:
     """Return the runs on a sequence that begin where the first one does."""
-    made = [run for run in standing.runs.get(name, ()) if run.outcome.error is None]
+    made = [run for run in tracker.runs.get(name, ()) if run.result.error is None]
     return [run for run in made if run.start == made[0].start]

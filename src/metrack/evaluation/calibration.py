@@ -1,8 +1,8 @@
-"""Calibration of scores: reliability table, expected calibration error and AUROC.
+"""Calibration: whether scores are the probabilities they claim to be.
 
 A score is a probability that the box is right: that it overlaps the truth by more than half. Scores and overlaps
-are ``(N,)``, one number per frame; frames without truth (NaN overlap) do not count. Without
-any such frame the result is NaN.
+are ``(N,)``, one number per frame; frames without truth (NaN overlap) do not count. Where nothing is known the
+answer is NaN.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Mean score and share of right boxes per range of scores; the ranges divide [0, 1] evenly."""
+    """A reliability diagram: frames grouped by score into equal bins of [0, 1]."""
 
     frames: Ints
-    """Number of frames ``(bins,)``; a score on a border belongs to the upper range, 1 to the last."""
+    """Number of frames ``(bins,)``; a score on a border belongs to the upper bin, 1 to the last."""
     score: NDArray[np.float64]
     """Their average score ``(bins,)``, NaN where there are none."""
     right: NDArray[np.float64]
@@ -33,7 +33,7 @@ class Reliability:
 
 
 def reliability(score: Floats, overlap: Floats, bins: int = BINS) -> Reliability:
-    """Group the frames by score and compare the mean score with the share of right boxes.
+    """Group frames by score and compare the average score of a bin with its share of right boxes.
 
     >>> reliability(np.array([0.9, 0.8, 0.1]), np.array([0.7, 0.3, 0.0]), bins=2).right
     array([0. , 0.5])
@@ -50,7 +50,7 @@ def reliability(score: Floats, overlap: Floats, bins: int = BINS) -> Reliability
 
 
 def expected_calibration_error(score: Floats, overlap: Floats, bins: int = BINS) -> float:
-    """Mean gap between score and share of right boxes over the ranges, weighted by their frames."""
+    """Expected calibration error (ECE): mean gap between score and share of right boxes, weighted by frames."""
     table = reliability(score, overlap, bins)
     filled = table.frames > 0
     if not filled.any():

@@ -1,4 +1,4 @@
-"""What happened and when, and who it was: scores of statements other than a box.
+"""Scores of reported events and names.
 
 An event is the number of the frame in which something begins (the target is hidden, say). A true event and a
 reported one match if they are at most ``tolerance`` frames apart; each is used for one match at most, and as many
@@ -17,10 +17,10 @@ from metrack.arrays import Ints
 TOLERANCE = 15  # frames: half a second of the usual video
 
 
-def beginnings(flags: ArrayLike) -> Ints:
-    """Return the frames with which episodes begin, an episode being flags set in a row.
+def onsets(flags: ArrayLike) -> Ints:
+    """Return the frames in which runs of set flags begin.
 
-    >>> beginnings([False, True, True, False, True])
+    >>> onsets([False, True, True, False, True])
     array([1, 4])
     """
     on = np.asarray(flags, bool)
@@ -31,7 +31,7 @@ def beginnings(flags: ArrayLike) -> Ints:
 def matches(reported: ArrayLike, true: ArrayLike, tolerance: int = TOLERANCE) -> int:
     """Count the pairs of a reported and a true event, each in one pair at most.
 
-    Going back in time and pairing the latest that fit is as good as any pairing.
+    Pairing the latest that fit, backwards in time, gives as many pairs as any other way.
 
     >>> matches([10, 12, 90], [11, 50], tolerance=3)
     1
@@ -65,7 +65,7 @@ def event_recall(reported: ArrayLike, true: ArrayLike, tolerance: int = TOLERANC
 
 
 def identification_accuracy(named: Sequence[str | None], true: Sequence[str | None]) -> float:
-    """Share of frames in which the right one was named; frames without a true name (None) do not count.
+    """Share of frames with the right name; frames without a true name (None) do not count.
 
     >>> identification_accuracy(["ann", None, "bob"], ["ann", "ann", None])
     0.5

@@ -20,9 +20,9 @@ from metrack.draw.palette import DASHED, INK, Look, looks_of
 from metrack.draw.plots import Series, bar_plot, line_plot, scatter_plot
 from metrack.evaluation import calibration, scores, tables
 from metrack.evaluation.by_frame import details_html
-from metrack.evaluation.judged import Comparison, Reals, Standing
+from metrack.evaluation.comparison import Comparison, Reals, TrackerScores
+from metrack.evaluation.evaluate import EvaluationSetup
 from metrack.evaluation.plan import OPE, SRE, TRE
-from metrack.evaluation.run import Asked
 from metrack.files import replace_text, write_json
 
 PROTOCOLS = {
@@ -34,23 +34,23 @@ MOST_BARS = 80
 Watch = Callable[[int, int], None]
 
 
-def write_report(
+def write_comparison(
     comparison: Comparison,
     out: Path,
     *,
     title: str,
-    asked: Asked | None = None,
+    setup: EvaluationSetup | None = None,
     watch: Watch = lambda done, total: None,
 ) -> Path:
     """Write ``report.html``, ``.json``, ``.csv`` and ``.tex`` into a folder; return the path of the page.
 
-    ``asked`` lets the page name the data and the versions of rivals; ``watch(done, total)`` counts sequences drawn.
+    ``setup`` lets the page name the data and the versions of rivals; ``watch(done, total)`` counts sequences drawn.
     """
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "report.json", {"title": title, **tables.to_json(comparison)})
     replace_text(out / "report.csv", tables.to_csv(comparison))
     replace_text(out / "report.tex", tables.to_latex(comparison))
-    text = ComparisonPage(comparison, watch).page(title, _footer(comparison, asked))
+    text = ComparisonPage(comparison, watch).page(title, _footer(comparison, setup))
     replace_text(out / "report.html", text)
     return out / "report.html"
 
@@ -61,7 +61,7 @@ class ComparisonPage:
     def __init__(self, comparison: Comparison, watch: Watch) -> None:
         self.comparison, self.watch = comparison, watch
         self.names = comparison.names
-        self.looks = looks_of(standing.label for standing in comparison.standings)
+        self.looks = looks_of(tracker.label for tracker in comparison.trackers)
         self.order = tables.ranked(comparison)
 
     def page(self, title: str, footer: str) -> str:
@@ -76,7 +76,7 @@ class ComparisonPage:
     def _summary(self) -> Section:
         rows = tables.summary_rows(self.comparison)
         spread = any(row["auc_spread"] is not None for row in rows)
-        columns = [Column("Tracker"), *tables.COLUMNS.values(), Column("Sequences", note="judged on so many")]
+        columns = [Column("Tracker"), *tables.COLUMNS.values(), Column("Sequences", note="scored on so many")]
         cells = [[row["tracker"], *(row[name] for name in tables.COLUMNS), tables.share_of(row)] for row in rows]
         if spread:
             note = "standard deviation of the AUC over the runs on a sequence, averaged over sequences"
@@ -96,11 +96,11 @@ class ComparisonPage:
 
     def _errors(self) -> str:
         lines = [
-            f"<li>{escape(f'{standing.label} could not run {name}{_share(standing, name)}: {error}')}</li>"
-            for standing in self.order
-            for name, error in standing.errors().items()
+            f"<li>{escape(f'{tracker.label} could not run {name}{_share(tracker, name)}: {error}')}</li>"
+            for tracker in self.order
+            for name, error in tracker.errors().items()
         ]
-        published = [standing.label for standing in self.order if not standing.runs]
+        published = [tracker.label for tracker in self.order if not tracker.runs]
         if published:
             lines.append(f"<li>Figures as published, without runs: {escape(', '.join(published))}.</li>")
         return f'<ul class="notes">{"".join(lines)}</ul>' if lines else ""
@@ -156,7 +156,7 @@ class ComparisonPage:
         rows = tables.attribute_rows(self.comparison)
         if not rows:
             return None
-        labels = [standing.label for standing in self.order]
+        labels = [tracker.label for tracker in self.order]
         columns = [Column("Attribute"), Column("Sequences", 0, 0), *(Column(label, 1, tinted=True) for label in labels)]
         cells = [[row["attribute"], row["sequences"], *(row[label] for label in labels)] for row in rows]
         html = table_html(columns, cells, caption="Mean AUC over the sequences with an attribute", across=True)
@@ -192,15 +192,15 @@ class ComparisonPage:
         html = table_html(columns, rows, caption="How far scores can be believed", colours=self._dots(list(scored)))
         intro = (
             "A score is a probability that the box overlaps the truth by more than half. ECE is the mean gap between "
-            "promise and outcome; AUROC the chance that a right box has a higher score than a wrong one."
+            "promise and result; AUROC the chance that a right box has a higher score than a wrong one."
         )
         return Section("Scores as probabilities", plots_html([drawn, html]), intro)
 
     def _table(self) -> Section:
         columns = [Column("Sequence"), Column("Frames", 0, 0)]
-        columns += [Column(standing.label, 1, tinted=True) for standing in self.order]
+        columns += [Column(tracker.label, 1, tinted=True) for tracker in self.order]
         cells: list[list[Cell]] = [
-            [sequence.name, len(sequence), *(standing.on(sequence.name)["auc"] for standing in self.order)]
+            [sequence.name, len(sequence), *(tracker.on(sequence.name)["auc"] for tracker in self.order)]
             for sequence in self.comparison.sequences
         ]
         html = table_html(columns, cells, caption="AUC on every sequence, the bluer the better", across=True)
@@ -216,19 +216,19 @@ class ComparisonPage:
         return Section("Frame by frame", "\n".join(parts), intro)
 
 
-def _scores(standing: Standing) -> tuple[Reals, Reals] | None:
+def _scores(tracker: TrackerScores) -> tuple[Reals, Reals] | None:
     """Return scores and overlaps of all frames with truth but the first; None unless all scores are probabilities."""
-    made = [run for runs in standing.runs.values() for run in runs if run.outcome.error is None]
-    score = np.concatenate([np.empty(0), *(run.outcome.scores[1:] for run in made)])
+    made = [run for runs in tracker.runs.values() for run in runs if run.result.error is None]
+    score = np.concatenate([np.empty(0), *(run.result.scores[1:] for run in made)])
     overlap = np.concatenate([np.empty(0), *(run.overlap[1:] for run in made)])
     known = ~np.isnan(overlap)
     score, overlap = score[known], overlap[known]
     return (score, overlap) if score.size and ((score >= 0) & (score <= 1)).all() else None
 
 
-def _share(standing: Standing, name: str) -> str:
+def _share(tracker: TrackerScores, name: str) -> str:
     """Describe the share of runs that failed on a sequence, where not all did."""
-    failed = [run.outcome.error is not None for run in standing.runs[name]]
+    failed = [run.result.error is not None for run in tracker.runs[name]]
     return "" if all(failed) else f" in {sum(failed)} of {len(failed)} runs"
 
 
@@ -244,16 +244,16 @@ def _nan(value: object) -> float:
     return float(value) if isinstance(value, int | float) else float("nan")
 
 
-def _footer(comparison: Comparison, asked: Asked | None) -> str:
+def _footer(comparison: Comparison, setup: EvaluationSetup | None) -> str:
     protocol = comparison.protocol
     starts = "" if protocol.starts is None else f", {protocol.starts} starts"
     lines = [
         f"Protocol {protocol.kind.upper()}{starts}: {PROTOCOLS[protocol.kind]}. "
         f"Repetitions: {protocol.repetitions}. Seed: {protocol.seed}."
     ]
-    if asked is not None:
-        rivals = [f"{label} ({each['version']})" for label, each in asked.trackers.items() if "version" in each]
-        lines.append(f"Data: {Path(asked.data).name}. Trackers: {', '.join(rivals)}.")
+    if setup is not None:
+        rivals = [f"{label} ({each['version']})" for label, each in setup.trackers.items() if "version" in each]
+        lines.append(f"Data: {Path(setup.data).name}. Trackers: {', '.join(rivals)}.")
     programs = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
     lines.append(f"Made by metrack {version('metrack')} with Python {platform.python_version()}, {programs}.")
     return "".join(f"<p>{escape(line)}</p>" for line in lines)

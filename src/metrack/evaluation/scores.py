@@ -1,4 +1,4 @@
-"""How good a trajectory is: pure functions of overlaps, distances and times.
+"""Scores of a trajectory: pure functions of overlaps, distances and times.
 
 Overlaps and distances are ``(N,)``, one number per frame (``metrack.box.iou``, ``metrack.box.centre_distance``,
 ``normalised_distance`` below). A frame without truth is NaN and counts neither as a hit nor as a miss; a frame
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrack.arrays import Floats
-from metrack.evaluation.events import beginnings
+from metrack.evaluation.events import onsets
 
 SUCCESS_THRESHOLDS = np.linspace(0.0, 1.0, 21)
 PRECISION_THRESHOLDS = np.arange(51.0)  # pixels
@@ -97,7 +97,7 @@ def normalised_precision_auc(distance: Floats) -> float:
 
 
 def failures(overlap: Floats) -> float:
-    """How often the target was lost: episodes of frames in a row that do not overlap the truth at all.
+    """Number of failures: stretches of frames in a row that do not overlap the truth at all.
 
     An episode goes on through frames without truth: nothing tells that it had ended. No tracker is put back.
 
@@ -105,7 +105,7 @@ def failures(overlap: Floats) -> float:
     2.0
     """
     known = _known(overlap)
-    return float(len(beginnings(known == 0))) if len(known) else float("nan")
+    return float(len(onsets(known == 0))) if len(known) else float("nan")
 
 
 def robustness(overlap: Floats, threshold: float = 0.1, patience: int = 10) -> float:

@@ -1,9 +1,9 @@
-"""Sequences with truth: what a tracker is judged on.
+"""Sequences with ground truth, on which trackers are evaluated.
 
-A sequence is a name, pictures, and one truth box per picture in this package's coordinates; NaN where the target is
-absent or its place unknown: such frames never count. :func:`read_sequences` finds them in any folder of the layouts in
-:mod:`metrack.evaluation.layouts`, in a video with a box file, and under names for what the package paints: ``builtin``,
-``hard``, and ``hard:7`` for other targets and places.
+A sequence is a name, frames, and one true box per frame in this package's coordinates; NaN where the target is absent
+or its place unknown: such frames never count. :func:`read_sequences` reads any folder in a layout of
+:mod:`metrack.evaluation.layouts`, a video with a box file, and painted clips by name: ``builtin``, ``hard``, and
+``hard:7`` for other targets and places.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BUILTIN_EVENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """Frames to follow a target through, and where it is in each."""
+    """Frames, and the box of one target in each."""
 
     name: str
     pictures: Pictures
@@ -58,25 +58,25 @@ class Sequence:
         return np.flatnonzero(~np.isnan(self.truth).any(axis=1))
 
 
-def read_sequences(source: str | Path, names: Collection[str] = (), layout: str | None = None) -> list[Sequence]:
+def read_sequences(dataset: str | Path, names: Collection[str] = (), layout: str | None = None) -> list[Sequence]:
     """Read the sequences of a folder, or those named; the layout is recognised where it is not given."""
     from metrack.evaluation.layouts import read_folder
 
-    found = _painted_sequences(str(source)) if is_painted(source) else read_folder(Path(source), layout)
+    found = _painted_sequences(str(dataset)) if is_painted(dataset) else read_folder(Path(dataset), layout)
     return choose_sequences(found, names)
 
 
-def is_painted(source: str | Path) -> bool:
-    """Whether a source is a name for what the package paints itself, and not a place."""
-    return str(source) == BUILTIN or str(source).partition(":")[0] == HARD
+def is_painted(dataset: str | Path) -> bool:
+    """Whether a dataset is the name of clips that the package paints, and not a path."""
+    return str(dataset) == BUILTIN or str(dataset).partition(":")[0] == HARD
 
 
-def _painted_sequences(source: str) -> list[Sequence]:
-    if source == BUILTIN:
+def _painted_sequences(dataset: str) -> list[Sequence]:
+    if dataset == BUILTIN:
         return builtin_sequences()
-    _, colon, seed = source.partition(":")
+    _, colon, seed = dataset.partition(":")
     if colon and not seed.isdecimal():
-        raise ValueError(f"DATASET must be {HARD} or {HARD}: with a whole number, got {source!r}")
+        raise ValueError(f"dataset must be {HARD} or {HARD}: with a whole number, got {dataset!r}")
     return hard_sequences(int(seed or 0))
 
 
@@ -85,7 +85,7 @@ def choose_sequences(found: list[Sequence], names: Collection[str]) -> list[Sequ
     known = {sequence.name: sequence for sequence in found}
     for name in names:
         if name not in known:
-            raise ValueError(f"--sequences must be among those found, got {name!r}{did_you_mean(name, known)}")
+            raise ValueError(f"sequences must be among those found, got {name!r}{did_you_mean(name, known)}")
     return [known[name] for name in names] if names else found
 
 

@@ -12,14 +12,14 @@ from metrack.draw.marks import Mark, draw
 from metrack.draw.page import strip_html
 from metrack.draw.palette import WHITE, Look, from_hex
 from metrack.draw.pictures import shrunk
-from metrack.evaluation.judged import Judged
+from metrack.evaluation.comparison import ScoredRun
 from metrack.evaluation.pictures import ImagePictures, Pictures
 from metrack.evaluation.sequences import Sequence
 
 COUNT, WIDTH = 6, 320
 
 
-def boxes_html(sequence: Sequence, runs: Mapping[str, Judged], looks: Mapping[str, Look]) -> str:
+def boxes_html(sequence: Sequence, runs: Mapping[str, ScoredRun], looks: Mapping[str, Look]) -> str:
     """Show frames from the first start to the end: boxes in the colours of their trackers, the truth thin and white.
 
     Boxes are drawn in the order of ``runs``: the last one lies on top.
@@ -45,12 +45,14 @@ def _frames(pictures: Pictures, chosen: list[int]) -> Iterator[Frame]:
         yield from (frame for index, frame in enumerate(pictures.part(0, chosen[-1] + 1)) if index in chosen)
 
 
-def _tile(sequence: Sequence, index: int, frame: Frame, runs: Mapping[str, Judged], looks: Mapping[str, Look]) -> Frame:
+def _tile(
+    sequence: Sequence, index: int, frame: Frame, runs: Mapping[str, ScoredRun], looks: Mapping[str, Look]
+) -> Frame:
     small, scale = shrunk(frame, WIDTH)
     marks = [
-        Mark(_scaled(run.outcome.boxes[index - run.start], scale), colour=from_hex(looks[label].colour))
+        Mark(_scaled(run.result.boxes[index - run.start], scale), colour=from_hex(looks[label].colour))
         for label, run in runs.items()
-        if 0 <= index - run.start < len(run.outcome.boxes)
+        if 0 <= index - run.start < len(run.result.boxes)
     ]
     return draw(small, [*marks, Mark(_scaled(sequence.truth[index], scale), colour=WHITE, thin=True)])
 

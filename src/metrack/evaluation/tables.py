@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from metrack.draw.page import Cell, Column, marks_of
-from metrack.evaluation.judged import FIGURES, Comparison, Standing
+from metrack.evaluation.comparison import FIGURES, Comparison, TrackerScores
 from metrack.evaluation.published import Published
 
 Row = Mapping[str, Cell]
@@ -45,33 +45,33 @@ LATEX = {
 }
 
 
-def ranked(comparison: Comparison) -> list[Standing]:
-    """Return the standings, the highest mean AUC first, those without any last."""
+def ranked(comparison: Comparison) -> list[TrackerScores]:
+    """Return the trackers, the highest mean AUC first, those without any last."""
 
-    def place(standing: Standing) -> tuple[bool, float]:
-        auc = standing.mean(comparison.names)["auc"]
+    def place(tracker: TrackerScores) -> tuple[bool, float]:
+        auc = tracker.mean(comparison.names)["auc"]
         return math.isnan(auc), -auc
 
-    return sorted(comparison.standings, key=place)
+    return sorted(comparison.trackers, key=place)
 
 
 def summary_rows(comparison: Comparison) -> list[Row]:
-    """Return one row per tracker: its figures over the sequences it has been judged on."""
-    return [_summary(standing, comparison.names) for standing in ranked(comparison)]
+    """Return one row per tracker: its figures over the sequences it has been scored on."""
+    return [_summary(tracker, comparison.names) for tracker in ranked(comparison)]
 
 
 def sequence_rows(comparison: Comparison) -> list[Row]:
     """Return one row per tracker and sequence."""
     return [
         {
-            "tracker": standing.label,
+            "tracker": tracker.label,
             "sequence": name,
-            "runs": len([run for run in standing.runs.get(name, ()) if run.outcome.error is None]),
-            **_known(standing.on(name)),
-            "auc_spread": _number(_spread(standing, [name])),
-            "error_message": standing.errors().get(name),
+            "runs": len([run for run in tracker.runs.get(name, ()) if run.result.error is None]),
+            **_known(tracker.on(name)),
+            "auc_spread": _number(_spread(tracker, [name])),
+            "error_message": tracker.errors().get(name),
         }
-        for standing in ranked(comparison)
+        for tracker in ranked(comparison)
         for name in comparison.names
     ]
 
@@ -82,7 +82,7 @@ def attribute_rows(comparison: Comparison) -> list[Row]:
     rows: list[Row] = []
     for attribute in attributes:
         names = [sequence.name for sequence in comparison.sequences if attribute in sequence.attributes]
-        each = {standing.label: _number(standing.mean(names)["auc"]) for standing in ranked(comparison)}
+        each = {tracker.label: _number(tracker.mean(names)["auc"]) for tracker in ranked(comparison)}
         rows.append({"attribute": attribute, "sequences": len(names), **each})
     return rows
 
@@ -120,7 +120,7 @@ def to_latex(comparison: Comparison) -> str:
     labels = [str(row["tracker"]) for row in rows]
     each = [Column("Sequence"), *(Column(label, 1) for label in labels)]
     order = ranked(comparison)
-    sequences = [[name, *(_number(standing.on(name)["auc"]) for standing in order)] for name in comparison.names]
+    sequences = [[name, *(_number(tracker.on(name)["auc"]) for tracker in order)] for name in comparison.names]
     return (
         BOOKTABS
         + to_tabular(figures, summary)
@@ -138,20 +138,20 @@ def _whole(row: Row) -> str:
     return str(row["tracker"]) + ("" if row["sequences"] == row["of"] else f" (mean of {share_of(row)} sequences)")
 
 
-def _summary(standing: Standing, names: list[str]) -> Row:
+def _summary(tracker: TrackerScores, names: list[str]) -> Row:
     return {
-        "tracker": standing.label,
-        "published": isinstance(standing, Published),
-        "sequences": len(standing.judged(names)),
+        "tracker": tracker.label,
+        "published": isinstance(tracker, Published),
+        "sequences": len(tracker.scored_on(names)),
         "of": len(names),
-        "runs": sum(run.outcome.error is None for name in names for run in standing.runs.get(name, ())),
-        **_known(standing.mean(names)),
-        "auc_spread": _number(_spread(standing, names)),
+        "runs": sum(run.result.error is None for name in names for run in tracker.runs.get(name, ())),
+        **_known(tracker.mean(names)),
+        "auc_spread": _number(_spread(tracker, names)),
     }
 
 
-def _spread(standing: Standing, names: Iterable[str]) -> float:
-    made = [[run.figures["auc"] for run in standing.runs.get(name, ()) if run.outcome.error is None] for name in names]
+def _spread(tracker: TrackerScores, names: Iterable[str]) -> float:
+    made = [[run.figures["auc"] for run in tracker.runs.get(name, ()) if run.result.error is None] for name in names]
     each = [float(np.std(known, ddof=1)) for values in made if len(known := _finite(values)) > 1]
     return float(np.mean(each)) if each else float("nan")
 

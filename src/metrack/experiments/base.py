@@ -1,8 +1,8 @@
-"""What an experiment is, its input and its result.
+"""What an experiment is, what it needs to run, and what it finds.
 
-An experiment compares entrants over sequences and answers one question of the paper. Its ``find`` takes a
-:class:`Given` and returns a :class:`Finding`; most use :func:`metrack.experiments.usual.compare`. Runs that are
-finished in ``given.out`` are not repeated.
+An experiment compares trackers over sequences and answers one question of the paper. Its ``run`` takes a
+:class:`Context` and returns a :class:`Finding`: a table, figures and notes. Most use
+:func:`metrack.experiments.compare.compare`; none repeats work that is finished in ``context.out``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from metrack.draw.chart import Chart
-from metrack.evaluation.crew import Crew
-from metrack.evaluation.entrants import Entrant, parse_entrants
+from metrack.evaluation.evaluate import EvaluationSetup, Watch, evaluate
 from metrack.evaluation.plan import RunProtocol
-from metrack.evaluation.run import Advance, Asked, evaluate
 from metrack.evaluation.sequences import Sequence
+from metrack.evaluation.trackers import TrackerSpec, parse_trackers
+from metrack.evaluation.workers import Workers
 
 TABLE, PLOT = "table", "plot"
 NAMES = {
@@ -28,13 +28,13 @@ NAMES = {
     "ms": "ms per frame",
 }
 Cell = str | int | float | None
-Printed = Mapping[tuple[str, str, str], float]
+PaperNumbers = Mapping[tuple[str, str, str], float]
 """Numbers of the paper by measure, label and sequence."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of an experiment: a table of ``columns`` and ``rows``, figures and notes, or the error that ended it."""
+    """What an experiment found: a table of ``columns`` and ``rows``, figures and notes, or why there is nothing."""
 
     id: str
     columns: list[str] = field(default_factory=list)
@@ -45,58 +45,53 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Given:
-    """Input of an experiment: sequences, its folder, the number of seeds, and the crew that performs the runs."""
+class Context:
+    """What an experiment runs on: sequences, a folder of its own, how many seeds, and the workers that execute runs."""
 
     sequences: list[Sequence]
     out: Path
-    crew: Crew
+    workers: Workers
     seeds: int = 1
     data: str = "builtin"
     layout: str | None = None
-    watch: Callable[[Advance], None] = lambda advance: None
+    watch: Watch = lambda progress: None
 
-    def asked(self, entrants: list[Entrant], protocol: RunProtocol) -> Asked:
-        """Return the description of an evaluation that its folder of results keeps."""
-        names = tuple(sequence.name for sequence in self.sequences)
-        settings = {entrant.label: entrant.settings() for entrant in entrants}
-        return Asked(self.data, self.layout, protocol, names, settings)
-
-    def run(self, entrants: list[Entrant], protocol: RunProtocol, sequences: list[Sequence] | None = None) -> Asked:
-        """Make the runs that are missing in the folder, and return its description."""
-        asked = self.asked(entrants, protocol)
-        evaluate(asked, entrants, self.sequences if sequences is None else sequences, self.out, self.crew, self.watch)
-        return asked
+    def evaluate(
+        self, specs: list[TrackerSpec], protocol: RunProtocol, sequences: list[Sequence] | None = None
+    ) -> None:
+        """Execute the runs that are missing in the folder; without ``sequences``, on all of them."""
+        setup = EvaluationSetup.of(specs, self.sequences, protocol, self.data, self.layout)
+        evaluate(setup, specs, self.sequences if sequences is None else sequences, self.out, self.workers, self.watch)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of the paper."""
+    """An experiment of the paper: its question, the trackers it compares, and the measures it shows."""
 
     id: str
     title: str
     shows: str
     """Which table or figure of the paper it stands for."""
     question: str
-    find: Callable[[Experiment, Given], Finding]
-    entrants: tuple[str, ...]
-    """In the notation of :meth:`metrack.evaluation.entrants.Entrant.parse`, with labels."""
+    run: Callable[[Experiment, Context], Finding]
+    trackers: tuple[str, ...]
+    """In the notation of :meth:`metrack.evaluation.trackers.TrackerSpec.parse`, with labels."""
     measures: tuple[str, ...]
-    """Names of :data:`metrack.evaluation.judged.FIGURES`, or ``ms``: milliseconds per frame."""
+    """Names of :data:`metrack.evaluation.comparison.FIGURES`, or ``ms``: milliseconds per frame."""
     shape: str = TABLE
     swept: str = ""
-    """Of a plot: the setting that varies from entrant to entrant."""
+    """Of a plot: the setting that varies from tracker to tracker."""
     protocol: RunProtocol = field(default_factory=RunProtocol)
-    """Seeds are its repetitions, as many as asked for."""
-    printed: Printed = field(default_factory=dict)
+    """Its repetitions are replaced by the number of seeds."""
+    paper: PaperNumbers = field(default_factory=dict)
 
-    def parsed(self) -> list[Entrant]:
-        """Return the entrants as objects."""
-        return parse_entrants(list(self.entrants))
+    def specs(self) -> list[TrackerSpec]:
+        """Return the trackers it compares."""
+        return parse_trackers(list(self.trackers))
 
 
 def sweep(setting: str, values: tuple[float, ...]) -> tuple[str, ...]:
-    """Write one entrant per value of a setting of the preset paper.
+    """Name one tracker per value of a setting of the preset paper.
 
     >>> sweep("representation.rho", (0.07, 0.1))
     ('rho 0.07=paper:representation.rho=0.07', 'rho 0.1=paper:representation.rho=0.1')

@@ -1,4 +1,4 @@
-"""A cache for arrays that take long to compute, so that an experiment can be resumed."""
+"""Arrays kept in a file, so that an experiment that is continued does not compute them again."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from metrack.files import replacing
 Arrays = Mapping[str, NDArray[np.float64]]
 
 
-def cached(path: Path, make: Callable[[], Arrays]) -> dict[str, NDArray[np.float64]]:
-    """Return the arrays of an ``.npz`` file; compute and write them where it is missing or broken."""
+def cached_arrays(path: Path, make: Callable[[], Arrays]) -> dict[str, NDArray[np.float64]]:
+    """Return the arrays of an ``.npz`` file; where it is missing or not whole, make and write them in one step."""
     try:
         with np.load(io.BytesIO(path.read_bytes())) as known:
             return dict(known)

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from metrack.box import Box
 from metrack.draw.chart import Chart
 from metrack.draw.heat import confidence_chart, peak
-from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.sequences import Sequence
-from metrack.experiments.base import Cell, Experiment, Finding, Given
-from metrack.experiments.cache import Arrays, cached
+from metrack.evaluation.trackers import TrackerSpec
+from metrack.experiments.base import Cell, Context, Experiment, Finding
+from metrack.experiments.cache import Arrays, cached_arrays
 from metrack.experiments.drawing import MOST
-from metrack.experiments.following import follow
+from metrack.experiments.track_sequence import track_sequence
 from metrack.tracking.score_map import confidence_map, usual_radius
 
 FOLLOWED = 50  # frames before the map is made
@@ -26,15 +26,15 @@ COLUMNS = ["metric", "sequence", "frame", "peak over median", "peak to truth, px
 MAPS = ("without metric", "with metric")
 
 
-def find(experiment: Experiment, given: Given) -> Finding:
+def run(experiment: Experiment, context: Context) -> Finding:
     """Compute the maps of every sequence and measure their peaks."""
-    entrant = experiment.parsed()[0]
-    given.run([entrant], experiment.protocol, [])
+    spec = experiment.specs()[0]
+    context.evaluate([spec], experiment.protocol, [])
     rows: list[list[Cell]] = []
     figures: list[Chart] = []
-    for sequence in given.sequences:
+    for sequence in context.sequences:
         frame = _last_frame(sequence)
-        maps = _cached_maps(entrant, sequence, frame, given)
+        maps = _cached_maps(spec, sequence, frame, context)
         rows += [_row(name, sequence, frame, maps) for name in MAPS]
         if len(figures) < MOST:
             figures.append(_chart(maps, f"{sequence.name}, frame {frame}"))
@@ -45,9 +45,9 @@ def _chart(maps: Arrays, title: str) -> Chart:
     return confidence_chart(Box(*maps["box"].tolist()), {name: maps[name] for name in MAPS}, title=title)
 
 
-def _cached_maps(entrant: Entrant, sequence: Sequence, frame: int, given: Given) -> Arrays:
-    file = given.out / entrant.label / f"{sequence.name}_{frame}.npz"
-    return cached(file, lambda: _maps(entrant, sequence, frame))
+def _cached_maps(spec: TrackerSpec, sequence: Sequence, frame: int, context: Context) -> Arrays:
+    file = context.out / spec.label / f"{sequence.name}_{frame}.npz"
+    return cached_arrays(file, lambda: _maps(spec, sequence, frame))
 
 
 def _last_frame(sequence: Sequence) -> int:
@@ -57,9 +57,9 @@ def _last_frame(sequence: Sequence) -> int:
     return int(present[np.searchsorted(present, present[0] + FOLLOWED, side="right") - 1])
 
 
-def _maps(entrant: Entrant, sequence: Sequence, last: int) -> Arrays:
+def _maps(spec: TrackerSpec, sequence: Sequence, last: int) -> Arrays:
     """Track up to a frame and compute its confidence maps."""
-    _, tracker, steps = follow(entrant, sequence.part(0, last + 1))
+    _, tracker, steps = track_sequence(spec, sequence.part(0, last + 1))
     for frame, _ in steps:  # noqa: B007
         pass
     radius = usual_radius(tracker.box)
@@ -95,7 +95,7 @@ CONFIDENCE_MAP = Experiment(
     title="Confidence maps",
     shows="Figure 1",
     question="Does the learned metric make the target stand out from its surroundings?",
-    find=find,
-    entrants=("Ours=paper",),
+    run=run,
+    trackers=("Ours=paper",),
     measures=(),
 )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from metrack.draw.chart import Chart
 from metrack.draw.plots import bar_plot, line_plot
-from metrack.evaluation.judged import Comparison, Judged, Standing
+from metrack.evaluation.comparison import Comparison, ScoredRun, TrackerScores
 from metrack.experiments.base import NAMES, Experiment
 from metrack.experiments.table import MEAN, by_seed, mean_of
 
@@ -18,13 +18,13 @@ Reals = NDArray[np.float64]
 
 
 def bars(experiment: Experiment, comparison: Comparison) -> list[Chart]:
-    """Draw one plot per measure: a bar per entrant for every sequence, or only the mean where there are many."""
+    """Draw one plot per measure: a bar per tracker for every sequence, or only the mean where there are many."""
     names = comparison.names
     groups = [*(names if len(names) <= MOST else []), *([MEAN] if len(names) > 1 else [])]
     return [
         bar_plot(
             groups,
-            {s.label: [mean_of(comparison, s, measure, group) for group in groups] for s in comparison.standings},
+            {s.label: [mean_of(comparison, s, measure, group) for group in groups] for s in comparison.trackers},
             title=f"{experiment.title}: {NAMES[measure]}",
             y_label=NAMES[measure],
         )
@@ -34,15 +34,15 @@ def bars(experiment: Experiment, comparison: Comparison) -> list[Chart]:
 
 def sweeps(experiment: Experiment, comparison: Comparison) -> list[Chart]:
     """Draw one plot per measure over the setting that varies; the band around the mean is the spread over seeds."""
-    x = [float(dict(entrant.changes)[experiment.swept]) for entrant in experiment.parsed()]
+    x = [float(dict(spec.changes)[experiment.swept]) for spec in experiment.specs()]
     return [_sweep(experiment, comparison, measure, x) for measure in experiment.measures]
 
 
 def _sweep(experiment: Experiment, comparison: Comparison, measure: str, x: list[float]) -> Chart:
-    names, standings = comparison.names, comparison.standings
+    names, trackers = comparison.names, comparison.trackers
     shown = [*(names if len(names) <= MOST else []), *([MEAN] if len(names) > 1 else [])]
-    curves = {name: (x, [mean_of(comparison, each, measure, name) for each in standings]) for name in shown}
-    seeds = np.array([by_seed(comparison, each, measure, names) for each in standings])  # (entrants, seeds)
+    curves = {name: (x, [mean_of(comparison, each, measure, name) for each in trackers]) for name in shown}
+    seeds = np.array([by_seed(comparison, each, measure, names) for each in trackers])  # (trackers, seeds)
     return line_plot(
         curves,
         title=f"{experiment.title}: {NAMES[measure]}",
@@ -53,8 +53,8 @@ def _sweep(experiment: Experiment, comparison: Comparison, measure: str, x: list
 
 
 def over_time(
-    groups: Mapping[str, Mapping[str, list[Judged]]],
-    value_of: Callable[[Judged], Reals],
+    groups: Mapping[str, Mapping[str, list[ScoredRun]]],
+    value_of: Callable[[ScoredRun], Reals],
     *,
     title: str,
     y_label: str,
@@ -72,13 +72,13 @@ def over_time(
     ]
 
 
-def runs_by_label(comparison: Comparison) -> dict[str, dict[str, list[Judged]]]:
+def runs_by_label(comparison: Comparison) -> dict[str, dict[str, list[ScoredRun]]]:
     """Return the runs that could be made, by sequence and then by label."""
-    return {name: {s.label: _made(s, name) for s in comparison.standings} for name in comparison.names}
+    return {name: {s.label: _made(s, name) for s in comparison.trackers} for name in comparison.names}
 
 
-def _made(standing: Standing, name: str) -> list[Judged]:
-    return [run for run in standing.runs.get(name, ()) if run.outcome.error is None]
+def _made(tracker: TrackerScores, name: str) -> list[ScoredRun]:
+    return [run for run in tracker.runs.get(name, ()) if run.result.error is None]
 
 
 def _mean_curve(curves: list[Reals]) -> tuple[Reals, Reals]:

@@ -20,12 +20,12 @@ from metrack.box import Box
 from metrack.config import TrackerConfig
 from metrack.draw.chart import Chart
 from metrack.draw.plots import bar_plot, line_plot
+from metrack.evaluation.comparison import ScoredRun, score_runs
 from metrack.evaluation.events import identification_accuracy
-from metrack.evaluation.judged import Judged, judge
 from metrack.evaluation.sequences import Sequence
-from metrack.experiments.base import Cell, Experiment, Finding, Given
+from metrack.experiments.base import Cell, Context, Experiment, Finding
+from metrack.experiments.compare import list_errors
 from metrack.experiments.drawing import MOST
-from metrack.experiments.usual import failures
 from metrack.features.extractor import BASE_SIZE, Extractor
 
 TEMPLATE_SHARE = 0.25  # of the frames of a sequence
@@ -44,26 +44,27 @@ class Identified:
     accuracy: dict[str, float]
 
 
-def find(experiment: Experiment, given: Given) -> Finding:
+def run(experiment: Experiment, context: Context) -> Finding:
     """Track the second part of every sequence and identify its target."""
-    if len(given.sequences) < 2:
-        raise ValueError(f"identification needs at least 2 sequences, one per target, got {len(given.sequences)}")
-    entrant = experiment.parsed()[0]
-    firsts, rests = zip(*(_cut(sequence) for sequence in given.sequences), strict=True)
-    asked = given.run([entrant], replace(experiment.protocol, repetitions=given.seeds), list(rests))
-    comparison = judge(given.out, asked, [entrant.label], list(rests))
-    config, names = entrant.config(), comparison.names
+    if len(context.sequences) < 2:
+        raise ValueError(f"identification needs at least 2 sequences, one per target, got {len(context.sequences)}")
+    spec = experiment.specs()[0]
+    firsts, rests = zip(*(_cut(sequence) for sequence in context.sequences), strict=True)
+    protocol = replace(experiment.protocol, repetitions=context.seeds)
+    context.evaluate([spec], protocol, list(rests))
+    comparison = score_runs(context.out, protocol, [spec.label], list(rests))
+    config, names = spec.config(), comparison.names
     templates = [_templates(first, config) for first in firsts]
     rng = np.random.default_rng(zlib.crc32(experiment.id.encode()))
     metric = identity.learn_metric(rng, templates, config.metric)
-    runs = comparison.standings[0].runs
+    runs = comparison.trackers[0].runs
     found = [
         _identify(rest.part(run.start), run, templates, metric, config, names)
         for rest in rests
         for run in runs.get(rest.name, [])
-        if run.outcome.error is None
+        if run.result.error is None
     ]
-    return Finding(experiment.id, ["sequence", *WAYS], _rows(found), _figures(found, names), failures(comparison))
+    return Finding(experiment.id, ["sequence", *WAYS], _rows(found), _figures(found, names), list_errors(comparison))
 
 
 def _cut(sequence: Sequence) -> tuple[Sequence, Sequence]:
@@ -100,14 +101,14 @@ def _describe(extractor: Extractor, frame: NDArray[np.uint8], box: Floats) -> Fl
 
 
 def _identify(
-    rest: Sequence, run: Judged, templates: list[Floats], metric: Floats, config: TrackerConfig, names: list[str]
+    rest: Sequence, run: ScoredRun, templates: list[Floats], metric: Floats, config: TrackerConfig, names: list[str]
 ) -> Identified:
-    seen = describe(rest, run.outcome.boxes, config)
+    seen = describe(rest, run.result.boxes, config)
     found: dict[str, NDArray[np.float64]] = {}
     for word, measure in (("plain", None), ("metric", metric)):
         single = identity.distances(templates, seen, config.representation.ridge, measure)
         found[f"{SINGLE}, {word}"] = single
-        found[f"{TOGETHER}, {word}"] = identity.cumulative(single, run.outcome.scores)
+        found[f"{TOGETHER}, {word}"] = identity.cumulative(single, run.result.scores)
     true = [None if np.isnan(box).any() else run.sequence for box in run.truth]
     accuracy = {
         way: identification_accuracy([names[number] for number in identity.nearest(found[way])], true) for way in WAYS
@@ -145,7 +146,7 @@ IDENTIFICATION = Experiment(
     title="Identification",
     shows="Figures 16 and 17",
     question="Is a followed target named more reliably by all frames so far than by each frame alone?",
-    find=find,
-    entrants=("Ours=paper",),
+    run=run,
+    trackers=("Ours=paper",),
     measures=(),
 )

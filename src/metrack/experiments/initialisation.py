@@ -11,33 +11,33 @@ import math
 import numpy as np
 
 from metrack.box import Box
-from metrack.evaluation.judged import Comparison, Judged
+from metrack.evaluation.comparison import Comparison, ScoredRun
 from metrack.evaluation.plan import SRE, RunProtocol, starts_of
 from metrack.evaluation.sequences import Sequence
-from metrack.experiments.base import Cell, Experiment, Finding, Given
+from metrack.experiments.base import Cell, Context, Experiment, Finding
+from metrack.experiments.compare import list_errors, run_trackers
 from metrack.experiments.drawing import over_time
-from metrack.experiments.usual import failures, run
 
 COLUMNS = ["sequence", "first box", "VOR"]
 
 
-def find(experiment: Experiment, given: Given) -> Finding:
+def run(experiment: Experiment, context: Context) -> Finding:
     """Run from every wrong box and report each separately."""
-    comparison = run(experiment, given)
-    groups = {sequence.name: _by_start(comparison, sequence) for sequence in given.sequences}
-    columns = COLUMNS + ["VOR ±"] * (given.seeds > 1)
+    comparison = run_trackers(experiment, context)
+    groups = {sequence.name: _by_start(comparison, sequence) for sequence in context.sequences}
+    columns = COLUMNS + ["VOR ±"] * (context.seeds > 1)
     rows = [
         _row(name, start, runs)[: len(columns)] for name, starts in groups.items() for start, runs in starts.items()
     ]
     figures = over_time(groups, lambda each: each.overlap, title="VOR", y_label="VOR", y_range=(0, 1))
-    return Finding(experiment.id, columns, rows, figures, failures(comparison))
+    return Finding(experiment.id, columns, rows, figures, list_errors(comparison))
 
 
-def _by_start(comparison: Comparison, sequence: Sequence) -> dict[str, list[Judged]]:
+def _by_start(comparison: Comparison, sequence: Sequence) -> dict[str, list[ScoredRun]]:
     """Return the runs from each first box."""
-    protocol, runs = comparison.protocol, comparison.standings[0].runs.get(sequence.name, [])
+    protocol, runs = comparison.protocol, comparison.trackers[0].runs.get(sequence.name, [])
     starts = starts_of(sequence, protocol)
-    made = [each for each in runs if each.outcome.error is None]
+    made = [each for each in runs if each.result.error is None]
     return {
         _describe(Box(*sequence.truth[frame].tolist()), box): [
             r for r in made if (r.number - 1) // protocol.repetitions == place
@@ -53,7 +53,7 @@ def _describe(right: Box, box: Box) -> str:
     return f"x {dx:+.1f}, y {dy:+.1f}, scale {scale:.1f}".replace("-0.0", "+0.0")
 
 
-def _row(sequence: str, start: str, runs: list[Judged]) -> list[Cell]:
+def _row(sequence: str, start: str, runs: list[ScoredRun]) -> list[Cell]:
     values = [value for each in runs if not math.isnan(value := each.figures["overlap"])]
     mean = float(np.mean(values)) if values else None
     return [sequence, start, mean, float(np.std(values, ddof=1)) if len(values) > 1 else None]
@@ -64,8 +64,8 @@ INITIALISATION = Experiment(
     title="First boxes that are a little wrong",
     shows="Figure 5",
     question="How much does tracking suffer when the first box is a little wrong?",
-    find=find,
-    entrants=("Ours=paper",),
+    run=run,
+    trackers=("Ours=paper",),
     measures=("overlap",),
     protocol=RunProtocol(SRE, starts=5),
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from metrack.experiments.base import Experiment
-from metrack.experiments.printed import read_printed
-from metrack.experiments.usual import compare
+from metrack.experiments.compare import compare
+from metrack.experiments.paper import read_paper
 
 PIXELS = "paper:features.kind=pixels"
 OFF = "metric.learning=off"
@@ -14,15 +14,15 @@ LINEAR_REPRESENTATION = Experiment(
     title="Linear representations of raw pixels",
     shows="Table 1",
     question="Is least squares in a learned metric better than without one, and than the sparse alternatives?",
-    find=compare,
-    entrants=(
+    run=compare,
+    trackers=(
         f"metric={PIXELS}",
         f"no metric={PIXELS},{OFF}",
         f"omp={PIXELS},{OFF},representation.kind=omp",
         f"l1={PIXELS},{OFF},representation.kind=l1",
     ),
     measures=("error", "overlap", "success"),
-    printed=read_printed(
+    paper=read_paper(
         "Trellis",
         """
         metric    | 20.91 0.49 0.53

@@ -6,8 +6,8 @@ The numbers of Trellis are from the paper, those of Football from its supplement
 from __future__ import annotations
 
 from metrack.experiments.base import Experiment
-from metrack.experiments.printed import read_printed
-from metrack.experiments.usual import compare
+from metrack.experiments.compare import compare
+from metrack.experiments.paper import read_paper
 
 LEARNING = "paper:metric.learning"
 
@@ -16,8 +16,8 @@ METRIC_CONFIGURATION = Experiment(
     title="Keeping the metric positive",
     shows="Table 3 and the supplement's table of metric learning",
     question="What do eigendecompositions bring to the learning of the metric, what do they cost, and can a guard do?",
-    find=compare,
-    entrants=(
+    run=compare,
+    trackers=(
         f"no eigen={LEARNING}=unprojected",
         f"final eigen={LEARNING}=projected-round",
         f"step-by-step eigen={LEARNING}=projected-step",
@@ -25,7 +25,7 @@ METRIC_CONFIGURATION = Experiment(
         f"guarded={LEARNING}=guarded",
     ),
     measures=("error", "overlap", "success", "ms"),
-    printed=read_printed(
+    paper=read_paper(
         "Trellis Football",
         """
         no eigen           | 5.62 3.14   0.78 0.67  0.98 0.88

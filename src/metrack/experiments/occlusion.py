@@ -13,41 +13,41 @@ from metrack.draw.chart import Chart
 from metrack.draw.plots import line_plot
 from metrack.draw.stretches import stretches_where
 from metrack.estimate import TRACKING, Estimate
-from metrack.evaluation.entrants import Entrant
-from metrack.evaluation.events import beginnings, event_precision, event_recall
+from metrack.evaluation.events import event_precision, event_recall, onsets
 from metrack.evaluation.sequences import Sequence
-from metrack.experiments.base import Cell, Experiment, Finding, Given
-from metrack.experiments.cache import Arrays, cached
+from metrack.evaluation.trackers import TrackerSpec
+from metrack.experiments.base import Cell, Context, Experiment, Finding
+from metrack.experiments.cache import Arrays, cached_arrays
 from metrack.experiments.drawing import MOST
-from metrack.experiments.following import follow
+from metrack.experiments.track_sequence import track_sequence
 
 HIDDEN = "occlusion"
 COLUMNS = ["tracker", "sequence", "reported at frames", "hidden from frames", "precision", "recall"]
 COLUMNS += ["error in view", "error hidden"]
 
 
-def find(experiment: Experiment, given: Given) -> Finding:
-    """Track every sequence and compare the reported events with the true ones."""
-    entrants = experiment.parsed()
-    given.run(entrants, experiment.protocol, [])
+def run(experiment: Experiment, context: Context) -> Finding:
+    """Track every sequence, and compare reported events with those that are known."""
+    specs = experiment.specs()
+    context.evaluate(specs, experiment.protocol, [])
     rows: list[list[Cell]] = []
     figures: list[Chart] = []
-    for sequence in given.sequences:
-        traces = {entrant.label: _trace(entrant, sequence, given) for entrant in entrants}
+    for sequence in context.sequences:
+        traces = {spec.label: _trace(spec, sequence, context) for spec in specs}
         rows += [_row(label, sequence, trace) for label, trace in traces.items()]
         if len(figures) < 2 * MOST:
             figures += _figures(sequence, traces)
     return Finding(experiment.id, COLUMNS, rows, figures)
 
 
-def _trace(entrant: Entrant, sequence: Sequence, given: Given) -> Arrays:
-    file = given.out / entrant.label / f"{sequence.name}_{len(sequence)}.npz"
-    return cached(file, lambda: _follow(entrant, sequence))
+def _trace(spec: TrackerSpec, sequence: Sequence, context: Context) -> Arrays:
+    file = context.out / spec.label / f"{sequence.name}_{len(sequence)}.npz"
+    return cached_arrays(file, lambda: _track(spec, sequence))
 
 
-def _follow(entrant: Entrant, sequence: Sequence) -> Arrays:
+def _track(spec: TrackerSpec, sequence: Sequence) -> Arrays:
     """Return reconstruction error, score and absence ``(T,)`` of every frame; NaN before there is an estimate."""
-    start, _, steps = follow(entrant, sequence)
+    start, _, steps = track_sequence(spec, sequence)
     lines = [(np.nan, np.nan, 0.0)] * start + [_line(estimate) for _, estimate in steps]
     theta, score, absent = np.array(lines).T
     return {"theta": theta, "score": score, "absent": absent}
@@ -56,17 +56,17 @@ def _follow(entrant: Entrant, sequence: Sequence) -> Arrays:
 def _line(estimate: Estimate | None) -> tuple[float, float, float]:
     if estimate is None or estimate.info is None:
         return np.nan, np.nan, 0.0
-    info = estimate.info
-    return float(info.theta_f[info.chosen]), estimate.score, float(estimate.state != TRACKING)
+    error = float(estimate.info.theta_f[estimate.info.chosen])
+    return error, estimate.score, float(estimate.state != TRACKING)
 
 
 def _row(label: str, sequence: Sequence, trace: Arrays) -> list[Cell]:
-    reported = beginnings(trace["absent"] > 0)
+    reported = onsets(trace["absent"] > 0)
     said = [label, sequence.name, " ".join(map(str, reported))]
     hidden = sequence.tags.get(HIDDEN)
     if hidden is None:
         return [*said, None, None, None, None, None]
-    true = beginnings(hidden)
+    true = onsets(hidden)
     scores = [event_precision(reported, true), event_recall(reported, true)]
     errors = [_median(trace["theta"][~hidden]), _median(trace["theta"][hidden])]
     return [*said, " ".join(map(str, true)), *(None if np.isnan(value) else value for value in scores + errors)]
@@ -95,7 +95,7 @@ OCCLUSION = Experiment(
     title="Occlusion",
     shows="Figure 18",
     question="Does the reconstruction error tell when the target is hidden?",
-    find=find,
-    entrants=("Ours=paper", "default=default"),
+    run=run,
+    trackers=("Ours=paper", "default=default"),
     measures=(),
 )

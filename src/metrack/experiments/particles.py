@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.draw.plots import line_plot
-from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.plan import starts_of
 from metrack.evaluation.sequences import Sequence
-from metrack.experiments.base import PLOT, Experiment, Finding, Given, sweep
-from metrack.experiments.cache import cached
+from metrack.evaluation.trackers import TrackerSpec
+from metrack.experiments.base import PLOT, Context, Experiment, Finding, sweep
+from metrack.experiments.cache import cached_arrays
+from metrack.experiments.compare import run_trackers, summarise
 from metrack.experiments.table import mean_of
-from metrack.experiments.usual import run, summarise
 from metrack.tracking.tracker import Tracker
 
 SETTING = "motion.particles"
@@ -26,13 +26,13 @@ VALUES = (25, 50, 100, 200, 300, 400, 600)
 FRAMES = 30  # over which scoring is timed
 
 
-def find(experiment: Experiment, given: Given) -> Finding:
+def run(experiment: Experiment, context: Context) -> Finding:
     """Compare as usual, then time the scoring."""
-    comparison = run(experiment, given)
+    comparison = run_trackers(experiment, context)
     finding = summarise(experiment, comparison)
-    frame_ms = np.array([mean_of(comparison, standing, "ms") for standing in comparison.standings])
-    file = given.out / f"{given.sequences[0].name}_{len(given.sequences[0])}.scoring.npz"
-    scoring_ms = cached(file, lambda: {"ms": _scoring_times(experiment.parsed(), given.sequences[0])})["ms"]
+    frame_ms = np.array([mean_of(comparison, tracker, "ms") for tracker in comparison.trackers])
+    file = context.out / f"{context.sequences[0].name}_{len(context.sequences[0])}.scoring.npz"
+    scoring_ms = cached_arrays(file, lambda: {"ms": _scoring_times(experiment.specs(), context.sequences[0])})["ms"]
     figure = line_plot(
         {"scoring": (VALUES, scoring_ms), "whole frame": (VALUES, frame_ms)},
         title="Time per frame",
@@ -61,13 +61,13 @@ def _grows(what: str, times: NDArray[np.float64]) -> list[str]:
     return [f"{what} grows with the number of particles to the power {exponent:.2f}: {verdict} linearly."]
 
 
-def _scoring_times(entrants: list[Entrant], sequence: Sequence) -> NDArray[np.float64]:
-    return np.array([_scoring_time(entrant, sequence) for entrant in entrants]) * 1000
+def _scoring_times(specs: list[TrackerSpec], sequence: Sequence) -> NDArray[np.float64]:
+    return np.array([_scoring_time(spec, sequence) for spec in specs]) * 1000
 
 
-def _scoring_time(entrant: Entrant, sequence: Sequence) -> float:
+def _scoring_time(spec: TrackerSpec, sequence: Sequence) -> float:
     """Return the median time in seconds of describing and scoring the particles of a frame."""
-    tracker = Tracker(entrant.config())
+    tracker = Tracker(spec.config())
     frame, box = starts_of(sequence, PARTICLES.protocol)[0]
     pictures = iter(sequence.part(frame, frame + FRAMES).pictures)
     tracker.init(next(pictures), box)
@@ -80,8 +80,8 @@ PARTICLES = Experiment(
     title="Number of particles",
     shows="Figure 3 (c) and (d)",
     question="How many particles are needed, and does their time grow slower than their number?",
-    find=find,
-    entrants=sweep(SETTING, VALUES),
+    run=run,
+    trackers=sweep(SETTING, VALUES),
     measures=("success", "ms"),
     shape=PLOT,
     swept=SETTING,

@@ -1,4 +1,4 @@
-"""Running experiments one after another, into a folder from which they can be resumed.
+"""Running experiments one after another, into a folder that can be continued later.
 
 ``OUT/<id>/`` has the runs of an experiment, its tables, figures and page; ``OUT/index.html`` shows every experiment
 that is there. One that fails says why on its page, and the others go on.
@@ -11,17 +11,17 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from metrack.evaluation.crew import Crew
-from metrack.evaluation.run import Advance
+from metrack.evaluation.evaluate import RunProgress
 from metrack.evaluation.sequences import read_sequences
-from metrack.experiments.base import Experiment, Finding, Given
+from metrack.evaluation.workers import Workers
+from metrack.experiments.base import Context, Experiment, Finding
 from metrack.experiments.pages import write_index
 from metrack.experiments.registry import EXPERIMENTS, look_up
 from metrack.experiments.writing import write_finding
 from metrack.runs.results import check_folder, claim_folder, write_summary
 
 ALL = "all"
-Watch = Callable[[str, Advance], None]
+Watch = Callable[[str, RunProgress], None]
 
 
 def reproduce(
@@ -29,14 +29,14 @@ def reproduce(
     data: str | Path,
     out: Path,
     *,
-    crew: Crew,
+    workers: Workers,
     sequences: Sequence[str] = (),
     seeds: int = 3,
     layout: str | None = None,
     length: int | None = None,
-    watch: Watch = lambda id, advance: None,
+    watch: Watch = lambda id, progress: None,
 ) -> list[Finding]:
-    """Run the experiments of these ids, or ``all``, and write their results.
+    """Run the experiments of these ids, or ``all``, and write what they find.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def reproduce(
     claim_folder(out)
     findings = []
     for each in experiments:
-        given = Given(found, out / each.id, crew, seeds, str(data), layout, partial(watch, each.id))
-        findings.append(_cut_noted(_find(each, given), length))
-        write_finding(each, findings[-1], given.out)
+        context = Context(found, out / each.id, workers, seeds, str(data), layout, partial(watch, each.id))
+        findings.append(_note_cut(_run(each, context), length))
+        write_finding(each, findings[-1], context.out)
         write_index(out, EXPERIMENTS)
     write_summary(out, {"status": "done", "kind": "experiments"})
     return findings
@@ -71,23 +71,23 @@ def _chosen(ids: Iterable[str]) -> list[Experiment]:
 
 def _check(seeds: int, length: int | None) -> None:
     if seeds < 1:
-        raise ValueError(f"--seeds must be at least 1, got {seeds}")
+        raise ValueError(f"seeds must be at least 1, got {seeds}")
     if length is not None and length < 2:
-        raise ValueError(f"--length must be at least 2 frames, got {length}")
+        raise ValueError(f"length must be at least 2 frames, got {length}")
 
 
-def _cut_noted(finding: Finding, length: int | None) -> Finding:
-    """Note that sequences were cut, since the paper's were not."""
+def _note_cut(finding: Finding, length: int | None) -> Finding:
+    """Add a note that sequences were cut, since the paper's were not."""
     if length is None:
         return finding
     note = f"Sequences were cut to their first {length} frames; numbers of the paper are over whole ones."
     return replace(finding, notes=[*finding.notes, note])
 
 
-def _find(experiment: Experiment, given: Given) -> Finding:
-    """Run an experiment; an exception becomes a finding with an error, so that the others go on."""
+def _run(experiment: Experiment, context: Context) -> Finding:
+    """Run an experiment; an error becomes its finding, so that the others go on."""
     try:
-        return experiment.find(experiment, given)
+        return experiment.run(experiment, context)
     except ValueError as error:
         return Finding(experiment.id, error=" ".join(str(error).split()))
     except Exception as error:

@@ -1,33 +1,33 @@
 """Ours beside rivals that can be run here, and beside the fifteen trackers of the paper in its printed numbers.
 
-``Ours`` and ``Ours+S`` are in both. Rivals that run here are in lower case; a tracker of the same name in
-the paper is another program with its own row.
+``Ours`` and ``Ours+S`` are in both. Rivals that run here are in lower case; a tracker of the same name in the paper is
+another program with its own row.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from metrack.experiments.base import Experiment, Finding, Given
-from metrack.experiments.printed import read_printed
-from metrack.experiments.usual import compare
-from metrack.rivals.peers import PEERS
+from metrack.experiments.base import Context, Experiment, Finding
+from metrack.experiments.compare import compare
+from metrack.experiments.paper import read_paper
+from metrack.rivals import RIVALS
 
-RIVALS = ("csrt", "kcf", "mil", "oab", "tld", "medianflow", "dsst")
+SHOWN = ("csrt", "kcf", "mil", "oab", "tld", "medianflow", "dsst")
 
 
-def find(experiment: Experiment, given: Given) -> Finding:
+def run(experiment: Experiment, context: Context) -> Finding:
     """Compare the rivals that are installed, and name the others."""
-    missing = [name for name in RIVALS if not _is_here(name)]
-    here = tuple(entrant for entrant in experiment.entrants if entrant not in missing)
-    finding = compare(replace(experiment, entrants=here), given)
+    missing = [name for name in SHOWN if not _is_here(name)]
+    here = tuple(text for text in experiment.trackers if text not in missing)
+    finding = compare(replace(experiment, trackers=here), context)
     notes = [f"Not installed, so not run: {', '.join(missing)}."] if missing else []
     return replace(finding, notes=[*finding.notes, *notes])
 
 
 def _is_here(name: str) -> bool:
     try:
-        PEERS[name].check()
+        RIVALS[name].check()
     except ValueError:
         return False
     return True
@@ -38,10 +38,10 @@ STATE_OF_THE_ART = Experiment(
     title="State of the art",
     shows="Table 4 and Figure 13",
     question="How does the tracker stand beside others, then and now?",
-    find=find,
-    entrants=("Ours=paper", "Ours+S=paper-structured", *RIVALS),
+    run=run,
+    trackers=("Ours=paper", "Ours+S=paper-structured", *SHOWN),
     measures=("error", "overlap", "success"),
-    printed=read_printed(
+    paper=read_paper(
         "Trellis Football Girl Coke CarDark",
         """
         Ours+S |   4.22   2.88   7.35   5.13   2.62  0.83 0.69 0.78 0.65 0.77  0.99 0.90 0.99 0.88 1.00

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from metrack.experiments.base import Experiment, Finding, Given
-from metrack.experiments.printed import read_printed
+from metrack.experiments.base import Context, Experiment, Finding
+from metrack.experiments.compare import run_trackers, summarise
+from metrack.experiments.paper import read_paper
 from metrack.experiments.table import mean_of
-from metrack.experiments.usual import run, summarise
 
 
-def find(experiment: Experiment, given: Given) -> Finding:
+def run(experiment: Experiment, context: Context) -> Finding:
     """Compare as usual, and note how much slower structured learning is."""
-    comparison = run(experiment, given)
+    comparison = run_trackers(experiment, context)
     finding = summarise(experiment, comparison)
-    time = {standing.label: mean_of(comparison, standing, "ms") for standing in comparison.standings}
+    time = {tracker.label: mean_of(comparison, tracker, "ms") for tracker in comparison.trackers}
     extra = [time[label] - time["none"] for label in ("structured", "proximity")]
     note = (
         f"Learning adds {extra[0]:.1f} ms to a frame where it is structured and {extra[1]:.1f} ms where it is not "
@@ -31,10 +31,10 @@ STRUCTURED = Experiment(
     title="Structured metric learning",
     shows="Table 5 and Figure 15",
     question="Is it better to learn the metric from the overlaps of boxes than from triplets, and what does it cost?",
-    find=find,
-    entrants=("proximity=paper", "structured=paper-structured", "none=paper:metric.learning=off"),
+    run=run,
+    trackers=("proximity=paper", "structured=paper-structured", "none=paper:metric.learning=off"),
     measures=("error", "overlap", "success", "ms"),
-    printed=read_printed(
+    paper=read_paper(
         "Trellis",
         """
         proximity  | 5.62 0.78 0.98

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from metrack.experiments.base import PLOT, Experiment, sweep
-from metrack.experiments.usual import compare
+from metrack.experiments.compare import compare
 
 SETTING = "representation.rho"
 
@@ -12,8 +12,8 @@ TRADE_OFF = Experiment(
     title="Weight of the background",
     shows="Figure 6",
     question="Does it matter how much the background counts in the score?",
-    find=compare,
-    entrants=sweep(SETTING, (0.07, 0.08, 0.10, 0.12, 0.14, 0.16, 0.19)),
+    run=compare,
+    trackers=sweep(SETTING, (0.07, 0.08, 0.10, 0.12, 0.14, 0.16, 0.19)),
     measures=("overlap",),
     shape=PLOT,
     swept=SETTING,

@@ -5,16 +5,16 @@ The paper's cuts and truth boxes may differ a little from OTB's, so its numbers 
 
 from __future__ import annotations
 
-from metrack.experiments.base import Printed
+from metrack.experiments.base import PaperNumbers
 
 MEASURES = ("error", "overlap", "success")  # in the order of the paper's tables
 OTB_NAMES = {"trellis70": "Trellis", "car11": "CarDark", "girl": "Girl", "coke11": "Coke", "football": "Football"}
 
 
-def read_printed(sequences: str, text: str) -> Printed:
+def read_paper(sequences: str, text: str) -> PaperNumbers:
     """Read lines ``label | numbers``: CLE on every sequence, then VOR, then success; ``-`` where none was printed.
 
-    >>> read_printed("Trellis Girl", "Ours | 5 7 .8 .9 1 -")["success", "Ours", "Trellis"]
+    >>> read_paper("Trellis Girl", "Ours | 5 7 .8 .9 1 -")["success", "Ours", "Trellis"]
     1.0
     """
     keys = [(measure, sequence) for measure in MEASURES for sequence in sequences.split()]

@@ -1,8 +1,8 @@
-"""What came of a run, in three small text files beside each other.
+"""The result of a run, kept in three small text files.
 
 ``NAME.txt`` has one OTB line per frame, ``NAME.states.csv`` score and state, ``NAME.times.txt`` the seconds the tracker
-took. The boxes are written last and in one step: where they are, the run is finished. A run that could not be made
-leaves ``NAME.error.txt`` with the reason instead.
+took. The boxes are written last and in one step: if they exist, the run is finished. A run that failed leaves
+``NAME.error.txt`` with the reason instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from metrack.frames.formats import from_otb_line, to_otb_line
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunResult:
     """Boxes ``(T, 4)``, scores ``(T,)`` (NaN where there are none), states and seconds of T frames, or an error."""
 
     boxes: NDArray[np.float64]
@@ -29,37 +29,37 @@ class Outcome:
     error: str | None = None
 
     @classmethod
-    def failed(cls, error: str) -> Outcome:
-        """Return what is left of a run that could not be made."""
+    def failed(cls, error: str) -> RunResult:
+        """Return the result of a run that failed."""
         return cls(np.empty((0, 4)), np.empty(0), (), np.empty(0), error)
 
 
-def write_outcome(folder: Path, name: str, outcome: Outcome) -> None:
-    """Write a finished run; an error is noted, and the run will be tried again next time."""
+def write_result(folder: Path, name: str, result: RunResult) -> None:
+    """Write the result of a run; one that failed leaves its error and will be tried again next time."""
     folder.mkdir(parents=True, exist_ok=True)
     error = folder / f"{name}.error.txt"
-    if outcome.error is not None:
-        replace_text(error, outcome.error + "\n")
+    if result.error is not None:
+        replace_text(error, result.error + "\n")
         return
-    states = [f"{_number(score)},{state}" for score, state in zip(outcome.scores, outcome.states, strict=True)]
+    states = [f"{_number(score)},{state}" for score, state in zip(result.scores, result.states, strict=True)]
     replace_text(folder / f"{name}.states.csv", _lines(["score,state", *states]))
-    replace_text(folder / f"{name}.times.txt", _lines([f"{value:.6f}" for value in outcome.seconds]))
-    replace_text(folder / f"{name}.txt", _lines([to_otb_line(Box(*box)) for box in outcome.boxes.tolist()]))
+    replace_text(folder / f"{name}.times.txt", _lines([f"{value:.6f}" for value in result.seconds]))
+    replace_text(folder / f"{name}.txt", _lines([to_otb_line(Box(*box)) for box in result.boxes.tolist()]))
     error.unlink(missing_ok=True)
 
 
 def is_finished(folder: Path, name: str, frames: int) -> bool:
-    """Whether all files of a run are there and whole."""
+    """Whether all files of a run exist and are complete."""
     expected = {f"{name}.txt": frames, f"{name}.states.csv": frames + 1, f"{name}.times.txt": frames}
     return all(_line_count(folder / file) == lines for file, lines in expected.items())
 
 
-def read_outcome(folder: Path, name: str) -> Outcome:
-    """Read a run; scores, states and times may be missing where the boxes are somebody else's."""
+def read_result(folder: Path, name: str) -> RunResult:
+    """Read the result of a run; of boxes that another program made, scores, states and times may be missing."""
     error = folder / f"{name}.error.txt"
     boxes_file = folder / f"{name}.txt"
     if not boxes_file.is_file() and error.is_file():
-        return Outcome.failed(error.read_text(encoding="utf-8").strip())
+        return RunResult.failed(error.read_text(encoding="utf-8").strip())
     boxes = read_boxes(boxes_file)
     count = len(boxes)
     scores, states = np.full(count, np.nan), ("",) * count
@@ -71,11 +71,11 @@ def read_outcome(folder: Path, name: str) -> Outcome:
     for file, values in ((states_file, scores), (times_file, seconds)):
         if len(values) != count:
             raise ValueError(f"{file} must have one line per box, got {len(values)} for {count}")
-    return Outcome(boxes, scores, states, seconds)
+    return RunResult(boxes, scores, states, seconds)
 
 
 def read_boxes(path: Path) -> NDArray[np.float64]:
-    """Read OTB lines; lines without numbers (NaN) stand for frames in which a tracker gave none."""
+    """Read OTB lines; NaN stands for frames in which a tracker gave no box."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:

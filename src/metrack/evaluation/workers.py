@@ -1,8 +1,8 @@
-"""Who performs the runs of an evaluation: processes of this machine, or a Dask cluster.
+"""Workers that execute the runs of an evaluation: processes of this machine, or a Dask cluster.
 
-A crew has one verb, ``perform(runs)``, which gives ``(run, outcome)`` pairs as they are finished, in any order. A
-worker that dies loses nothing: what it was at is given to another. A run whose worker dies again and again is given up
-with that as its error, so that one rival's crash does not end an evaluation.
+Workers have one verb, ``execute(runs)``, which yields ``(run, result)`` pairs as they finish, in any order. When a
+worker dies, its run is given to another. A run whose worker dies three times is given up with that as its error, so
+that one rival's crash does not end an evaluation.
 """
 
 from __future__ import annotations
@@ -17,92 +17,92 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from metrack.evaluation.outcome import Outcome
-from metrack.evaluation.perform import perform
-from metrack.evaluation.plan import Run
+from metrack.evaluation.execute import execute
+from metrack.evaluation.plan import PlannedRun
+from metrack.evaluation.result import RunResult
 
 MOST_DEATHS = 3
-ANSWER_WITHIN = 10.0  # seconds, of a scheduler
+CONNECT_WITHIN = 10.0  # seconds, to a scheduler
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
-Finished = Iterator[tuple[Run, Outcome]]
+Finished = Iterator[tuple[PlannedRun, RunResult]]
 
 
-class Crew(Protocol):
-    """Anything that performs runs."""
+class Workers(Protocol):
+    """Anything that executes planned runs."""
 
-    def perform(self, runs: list[Run]) -> Finished:
-        """Give every run with its outcome, as they are finished."""
+    def execute(self, runs: list[PlannedRun]) -> Finished:
+        """Yield every run with its result, as they finish."""
 
 
-class LocalCrew:
+class LocalWorkers:
     """Processes of this machine, each with one BLAS thread and one run at a time."""
 
     def __init__(self, processes: int | None = None) -> None:
         if processes is not None and processes < 1:
-            raise ValueError(f"--processes must be at least 1, got {processes}")
+            raise ValueError(f"processes must be at least 1, got {processes}")
         self.processes = processes or os.cpu_count() or 1
 
-    def perform(self, runs: list[Run]) -> Finished:
-        """Give every run with its outcome, as they are finished."""
-        waiting, suspects, deaths = list(reversed(runs)), list[Run](), Counter[tuple[str, str]]()
+    def execute(self, runs: list[PlannedRun]) -> Finished:
+        """Yield every run with its result, as they finish."""
+        waiting, suspects, deaths = list(reversed(runs)), list[PlannedRun](), Counter[tuple[str, str]]()
         while waiting or suspects:
-            # what a dead process was at is made alone, so that the guilty run is known
-            queue, hands = (suspects, 1) if suspects else (waiting, min(self.processes, len(waiting)))
-            for run, outcome in _until_one_dies(queue, hands):
-                if outcome is not None:
-                    yield run, outcome
+            # runs that were in work when a process died go one at a time, so that the one to blame is known
+            queue, count = (suspects, 1) if suspects else (waiting, min(self.processes, len(waiting)))
+            for run, result in _until_one_dies(queue, count):
+                if result is not None:
+                    yield run, result
                     continue
-                who = (run.entrant.label, run.name)
-                deaths[who] += 1
-                if deaths[who] < MOST_DEATHS:
+                key = (run.spec.label, run.name)
+                deaths[key] += 1
+                if deaths[key] < MOST_DEATHS:
                     suspects.append(run)
                 else:
-                    yield run, Outcome.failed(f"the process died {MOST_DEATHS} times")
+                    yield run, RunResult.failed(f"the process died {MOST_DEATHS} times")
 
 
-def _until_one_dies(queue: list[Run], hands: int) -> Iterator[tuple[Run, Outcome | None]]:
-    """Take runs from the end of a queue; where a process dies, what was in hand comes without an outcome."""
-    pool = _pool(hands)
-    going: dict[Future[Outcome], Run] = {}
+def _until_one_dies(queue: list[PlannedRun], count: int) -> Iterator[tuple[PlannedRun, RunResult | None]]:
+    """Execute runs from the end of a queue in ``count`` processes; if one dies, the runs in work have no result."""
+    pool = _start_pool(count)
+    going: dict[Future[RunResult], PlannedRun] = {}
     try:
         while queue or going:
-            while queue and len(going) < hands:
+            while queue and len(going) < count:
                 run = queue.pop()
-                going[pool.submit(perform, run)] = run
+                going[pool.submit(execute, run)] = run
             for future in wait(going, return_when=FIRST_COMPLETED).done:
-                outcome = future.result()
-                yield going.pop(future), outcome
+                result = future.result()
+                yield going.pop(future), result
     except BrokenProcessPool:
         for run in going.values():
             yield run, None
     finally:
-        _end(pool)
+        _stop_pool(pool)
 
 
-class ClusterCrew:
+class ClusterWorkers:
     """Workers of a Dask scheduler; they need this package, and the data under the same path."""
 
     def __init__(self, address: str, processes: int | None = None) -> None:
         self._distributed = _import_distributed()
         self.address, self.processes = address, processes or os.cpu_count() or 1
 
-    def perform(self, runs: list[Run]) -> Finished:
-        """Give every run with its outcome, as they are finished."""
+    def execute(self, runs: list[PlannedRun]) -> Finished:
+        """Yield every run with its result, as they finish."""
         with self._client() as client:
-            futures = {client.submit(perform, run, pure=False): run for run in runs}
+            futures = {client.submit(execute, run, pure=False): run for run in runs}
             try:
                 for future in self._distributed.as_completed(futures):
                     yield futures[future], self._result(future)
             finally:
                 client.cancel(list(futures))
 
-    def _result(self, future: Any) -> Outcome:
+    def _result(self, future: Any) -> RunResult:
         try:
-            outcome: Outcome = future.result()
+            result: RunResult = future.result()
         except self._distributed.KilledWorker:
-            return Outcome.failed("the workers that tried died")
-        return outcome
+            return RunResult.failed("the workers that tried died")
+        return result
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
@@ -116,9 +116,9 @@ class ClusterCrew:
                 yield client
             return
         try:
-            client = self._distributed.Client(self.address, timeout=ANSWER_WITHIN)
+            client = self._distributed.Client(self.address, timeout=CONNECT_WITHIN)
         except (OSError, ValueError) as error:
-            wanted = "--cluster must be local or the address of a scheduler that answers"
+            wanted = "cluster must be local or the address of a scheduler that answers"
             reason = str(error) or type(error).__name__
             raise ValueError(f"{wanted}, got {self.address!r} ({reason})") from None
         with client:
@@ -129,26 +129,26 @@ def _import_distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise ValueError("--cluster needs dask, which is not here: pip install 'metrack[cluster]'") from None
+        raise ValueError("cluster needs dask, which is not here: pip install 'metrack[cluster]'") from None
     return distributed
 
 
-def _pool(processes: int) -> ProcessPoolExecutor:
+def _start_pool(processes: int) -> ProcessPoolExecutor:
     with _one_thread_each():
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin)
+        pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_leave_ctrl_c_to_the_parent)
         for ready in [pool.submit(os.getpid) for _ in range(processes)]:
-            ready.result()  # started here, while the environment holds
+            ready.result()  # they start now, while the environment says one thread
     return pool
 
 
-def _begin() -> None:
-    """Let the parent decide about Ctrl-C: it ends its children when it has kept what is finished."""
+def _leave_ctrl_c_to_the_parent() -> None:
+    """Ignore Ctrl-C in a worker: the parent keeps what is finished and then ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _end(pool: ProcessPoolExecutor) -> None:
+def _stop_pool(pool: ProcessPoolExecutor) -> None:
     for process in list(getattr(pool, "_processes", None) or {}):
         try:
             os.kill(process, signal.SIGTERM)

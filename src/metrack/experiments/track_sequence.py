@@ -1,4 +1,4 @@
-"""Tracking a sequence in this process, for experiments that need more than boxes."""
+"""Tracking a sequence in this process, for experiments that look at more than boxes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from collections.abc import Iterator
 
 from metrack.arrays import Frame
 from metrack.estimate import Estimate
-from metrack.evaluation.entrants import Entrant
 from metrack.evaluation.plan import RunProtocol, runs_on
 from metrack.evaluation.sequences import Sequence
+from metrack.evaluation.trackers import TrackerSpec
 from metrack.tracking.tracker import Tracker
 
 
-def follow(entrant: Entrant, sequence: Sequence) -> tuple[int, Tracker, Iterator[tuple[Frame, Estimate | None]]]:
-    """Return the index of the first frame with truth, a tracker, and an iterator over (frame, estimate).
+def track_sequence(
+    spec: TrackerSpec, sequence: Sequence
+) -> tuple[int, Tracker, Iterator[tuple[Frame, Estimate | None]]]:
+    """Return the index of the first frame with a truth box, a tracker, and an iterator that tracks from there on.
 
-    The first estimate is None. The seed is that of the first run of an evaluation.
+    The iterator yields (frame, None) for the first frame. The seed is that of the first run of an evaluation.
     """
-    run = runs_on(entrant, sequence, RunProtocol())[0]
-    tracker = Tracker(entrant.config(), seed=run.seed)
+    run = runs_on(spec, sequence, RunProtocol())[0]
+    tracker = Tracker(spec.config(), seed=run.seed)
 
     def steps() -> Iterator[tuple[Frame, Estimate | None]]:
         for index, frame in enumerate(run.sequence.pictures):
