@@ -1,8 +1,8 @@
 """The known targets: a name and a set of templates for each, and a metric learned from all of them.
 
 A gallery also knows its ``usual`` distance: the median with which copies of a template in other light are explained by
-the other templates of the same target (leave one out; a single template must explain its own copies). Distances mean
-something beside it: a target seen by another camera lies about there, and what lies well beyond is unknown.
+the other templates of the same target (leave one out; a single template must explain its own copies). It is the unit of
+distances: a target seen by another camera lies about there, and what lies well beyond is unknown.
 """
 
 from __future__ import annotations
