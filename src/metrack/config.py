@@ -21,7 +21,6 @@ SWITCHES = {"true": True, "yes": True, "false": False, "no": False}
 def setting(
     default: Any,
     text: str,
-    *,
     low: float | None = None,
     high: float | None = None,
     choices: tuple[str, ...] = (),
@@ -70,20 +69,13 @@ def _check_value(owner: str, each: dataclasses.Field[Any], value: Any) -> None:
 class MotionConfig(_Section):
     """How the particles move and how they are weighted."""
 
-    particles: int = setting(50, "number of particles", low=1, high=100_000)
+    particles: int = setting(50, "number of particles", 1, 100_000)
     refined: float = setting(
-        0.5,
-        "share of the particles drawn with short steps around the best of the others (0: the paper)",
-        low=0,
-        high=0.9,
+        0.5, "share of the particles that refine: short steps around the best of the others (0: the paper)", 0, 0.9
     )
-    shift_std: float = setting(
-        10.0, "standard deviation of a step in x and y, in pixels of the target scaled to 32 pixels", low=0, high=1000
-    )
-    scale_std: float = setting(0.02, "standard deviation of a step in log-scale", low=0, high=1)
-    sharpness: float = setting(
-        1000.0, "exponent of the score in the weight of a particle (1: the paper)", low=0, high=1e6
-    )
+    shift_std: float = setting(10.0, "standard deviation of a step in x and y, in 1/32 of the target's size", 0, 1000)
+    scale_std: float = setting(0.02, "standard deviation of a step in log-scale", 0, 1)
+    sharpness: float = setting(1000.0, "exponent of the score in a particle's weight (1: the paper)", 0, 1e6)
 
     @property
     def explorers(self) -> int:
@@ -107,15 +99,11 @@ class RepresentationConfig(_Section):
         "linear representation: least squares in the learned metric, or a sparse one without a metric",
         choices=("metric-weighted", "l1", "omp"),
     )
-    ridge: float = setting(
-        0.02, "ridge added to the Gram matrix, as a share of its trace (0: the paper)", low=0, high=1e6
-    )
-    gamma_f: float = setting(1.0, "scale of the foreground residual in the score", low=1e-9, high=1e9)
-    gamma_b: float = setting(1.0, "scale of the background residual in the score", low=1e-9, high=1e9)
-    rho: float = setting(0.1, "weight of the background term in the score", low=0, high=10)
-    loyalty: float = setting(
-        1.0, "weight in the score of the distance to the first frame's samples (0: the paper)", low=0, high=10
-    )
+    ridge: float = setting(0.02, "ridge, as a share of the Gram matrix's trace (0: the paper)", 0, 1e6)
+    gamma_f: float = setting(1.0, "scale of the foreground residual in the score", 1e-9, 1e9)
+    gamma_b: float = setting(1.0, "scale of the background residual in the score", 1e-9, 1e9)
+    rho: float = setting(0.1, "weight of the background term in the score", 0, 10)
+    loyalty: float = setting(1.0, "weight of the distance to the first frame's samples (0: the paper)", 0, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,12 +120,12 @@ class MemoryConfig(_Section):
         "whether to learn in every frame, or only while the state of the target is tracking",
         choices=("always", "tracking"),
     )
-    every: int = setting(1, "learn in every n-th frame", low=1, high=1000)
-    size: int = setting(100, "buffer size: samples kept per class", low=1, high=100_000)
-    growth: float = setting(1.6, "q: sampling weight of a frame relative to the one before it", low=1, high=100)
-    first: int = setting(7, "samples of each class taken in the first frame, whose box is certain", low=1, high=10_000)
-    positives: int = setting(7, "positive (foreground) samples taken in every later frame", low=1, high=10_000)
-    negatives: int = setting(7, "negative (background) samples taken in every later frame", low=1, high=10_000)
+    every: int = setting(1, "learn in every n-th frame", 1, 1000)
+    size: int = setting(100, "buffer size: samples kept per class", 1, 100_000)
+    growth: float = setting(1.6, "q: sampling weight of a frame relative to the one before it", 1, 100)
+    first: int = setting(7, "samples of each class taken in the first frame", 1, 10_000)
+    positives: int = setting(7, "positive (foreground) samples taken in every later frame", 1, 10_000)
+    negatives: int = setting(7, "negative (background) samples taken in every later frame", 1, 10_000)
 
     def counts(self, frame: int) -> tuple[int, int]:
         """Return how many positive and negative samples a frame gives; the first is number 0."""
@@ -153,34 +141,30 @@ class MetricConfig(_Section):
         "whether the metric is learned, and how it is kept positive definite",
         choices=("off", "guarded", "unprojected", "projected-round", "projected-step"),
     )
-    triplets: int = setting(200, "triplets per round of learning", low=1, high=1_000_000)
-    margin: float = setting(
-        1.0, "margin by which a negative sample must be farther than a positive one", low=0, high=1e6
-    )
-    step_limit: float = setting(1.0, "C: upper bound of the step length of one triplet", low=0, high=1e6)
-    every: int = setting(5, "learn from triplets in every n-th frame (0: never)", low=0, high=1_000_000)
+    triplets: int = setting(200, "triplets per round of learning", 1, 1_000_000)
+    margin: float = setting(1.0, "by how much negative samples must be farther than positive ones", 0, 1e6)
+    step_limit: float = setting(1.0, "C: upper bound of the step length of one triplet", 0, 1e6)
+    every: int = setting(5, "learn from triplets in every n-th frame (0: never)", 0, 1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingConfig(_Section):
     """How the metric is learned from the overlaps of boxes around the estimate (structured learning)."""
 
-    every: int = setting(0, "learn from overlaps in every n-th frame (0: never)", low=0, high=1_000_000)
+    every: int = setting(0, "learn from overlaps in every n-th frame (0: never)", 0, 1_000_000)
     solver: str = setting(
         "quadratic",
         "solver of the step lengths: the exact dual, or the paper's linear programme",
         choices=("quadratic", "linear"),
     )
-    step_limit: float = setting(1.0, "C: upper bound of the sum of the step lengths of a round", low=0, high=1e6)
+    step_limit: float = setting(1.0, "C: upper bound of the sum of the step lengths of a round", 0, 1e6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchConfig(_Section):
     """How a lost target is searched for."""
 
-    candidates: int = setting(
-        600, "candidate boxes compared per frame while the target is lost (0: no search)", low=0, high=100_000
-    )
+    candidates: int = setting(600, "boxes compared per frame while the target is lost (0: no search)", 0, 100_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,13 +172,11 @@ class RegressionConfig(_Section):
     """How a correlation filter, trained by ridge regression over all shifts, finds the target."""
 
     enabled: bool = setting(True, "find the target by the correlation filter instead of the particles alone")
-    cells: int = setting(48, "cells along the side of the search window", low=8, high=256)
-    reach: float = setting(4.8, "side of the search window, in target sizes", low=1.5, high=20)
-    scales: int = setting(5, "number of target sizes compared in a frame; odd", low=1, high=33)
-    scale_step: float = setting(1.01, "ratio of one size to the next", low=1.0001, high=1.5)
-    temporal_regularisation: float = setting(
-        60.0, "weight of the penalty on changing the filter from one frame to the next", low=0, high=1e6
-    )
+    cells: int = setting(48, "cells along the side of the search window", 8, 256)
+    reach: float = setting(4.8, "side of the search window, in target sizes", 1.5, 20)
+    scales: int = setting(5, "number of target sizes compared in a frame; odd", 1, 33)
+    scale_step: float = setting(1.01, "ratio of one size to the next", 1.0001, 1.5)
+    temporal_regularisation: float = setting(60.0, "weight of the penalty on changes of the filter", 0, 1e6)
 
     def __post_init__(self) -> None:
         _Section.__post_init__(self)
@@ -318,16 +300,12 @@ PAPER = DEFAULT.replace(
     }
 )
 
-PAPER_STRUCTURED = PAPER.replace({"metric.every": 0, "ranking.every": 1})
-
-PAPER_MIXED = PAPER.replace({"metric.every": 1, "ranking.every": 5})
-
 PRESETS: dict[str, TrackerConfig] = {
     "default": DEFAULT,
     "fast": FAST,
     "paper": PAPER,
-    "paper-structured": PAPER_STRUCTURED,
-    "paper-mixed": PAPER_MIXED,
+    "paper-structured": PAPER.replace({"metric.every": 0, "ranking.every": 1}),
+    "paper-mixed": PAPER.replace({"metric.every": 1, "ranking.every": 5}),
 }
 
 

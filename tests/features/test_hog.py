@@ -315,16 +315,9 @@ class TestCells:
         top, bottom = grid.y_edges[grid.cells[:, 2]], grid.y_edges[grid.cells[:, 3]]
         for number, (x0, y0, x1, y1) in enumerate(blocks):
             own = slice(number * 9, (number + 1) * 9)
-            expected = [
-                (
-                    x0 + j * (x1 - x0) / 3,
-                    y0 + i * (y1 - y0) / 3,
-                    x0 + (j + 1) * (x1 - x0) / 3,
-                    y0 + (i + 1) * (y1 - y0) / 3,
-                )
-                for i in range(3)
-                for j in range(3)
-            ]
+            w, h = (x1 - x0) / 3, (y1 - y0) / 3
+            corners = [(x0 + j * w, y0 + i * h) for i in range(3) for j in range(3)]
+            expected = [(x, y, x + w, y + h) for x, y in corners]
             assert_allclose(np.column_stack([left, top, right, bottom])[own], expected, rtol=0, atol=1e-11)
             areas = (right - left)[own] * (bottom - top)[own]
             assert_allclose(areas.sum(), (x1 - x0) * (y1 - y0), rtol=1e-10)

@@ -28,7 +28,7 @@ def test_together_frames_outvote_one_that_misleads():
     assert identity.nearest(identity.cumulative(frames, scores)).tolist() == [0, 1, 1]
 
 
-def test_the_metric_brings_relatives_together(seed):
+def test_the_metric_brings_samples_of_one_target_together(seed):
     rng = np.random.default_rng(seed)
     ways = np.eye(2, 20)
     nuisance = np.linspace(-0.5, 0.5, 10)[:, None] * np.eye(1, 20, 5)  # as loud for any seed

@@ -36,9 +36,3 @@ def test_together_they_are_one_after_the_other():
     np.testing.assert_array_equal(both.scores, [0.1, 0.2, 0.3])
     assert both.states.shape == (3, 3)
     assert both.boxes.shape == (3, 4)
-
-
-def test_rows_are_taken_in_any_order_and_more_than_once():
-    some = cloud([0.1, 0.2, 0.3])[np.array([2, 0, 0, 1])]
-    np.testing.assert_array_equal(some.scores, [0.3, 0.1, 0.1, 0.2])
-    assert some.states.shape == (4, 3)

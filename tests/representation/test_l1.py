@@ -5,16 +5,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Lasso
 
-from metrack.representation import working_set
 from metrack.representation.l1 import code, residual_energy
-from metrack.representation.line_search import lowest_point
 from metrack.threads import one_blas_thread
 from reference import sparse as reference
+from support.sparse import PROMISED, Problem, problems
 
 WITH_AND_WITHOUT = pytest.mark.parametrize("trivial", [False, True])
 
-PROMISED = 1e-4
-SINGLE = float(np.finfo(np.float32).eps)
 
 # Error of theta, in parts of |y|^2, that comes with the tolerance. Measured over 250 problems: at most 2e-4. There is
 # no such bound with trivial templates, where quite different mixtures can be about equally good (2e-2 was seen): there
@@ -28,59 +25,6 @@ EXACT = 1e-4  # for theta and codes computed like that
 def one_thread():
     with one_blas_thread():
         yield
-
-
-class Problem:
-    """Templates more or less alike, as samples of one target are, and candidates that resemble them or not."""
-
-    def __init__(self, draw, n=8, D=12, N=5, spread=1.0, size=1.0):
-        rng = np.random.default_rng(draw)
-        common = rng.normal(size=D)
-        templates = common + spread * rng.normal(size=(n, D))
-        candidates = rng.uniform(0, 1, size=(N, 1)) * common + rng.normal(size=(N, D))
-        self.templates = (templates / np.linalg.norm(templates, axis=1, keepdims=True)).astype(np.float32)
-        self.candidates = (size * candidates / np.linalg.norm(candidates, axis=1, keepdims=True)).astype(np.float32)
-        self.size = size
-        self.rng = rng
-
-    @property
-    def arrays(self):
-        return self.templates, self.candidates
-
-    @property
-    def doubles(self):
-        return self.templates.astype(float), self.candidates.astype(float)
-
-    @property
-    def whole(self):
-        return np.square(self.candidates.astype(float)).sum(axis=1)
-
-    def missed(self, codes, sparsity, trivial):
-        return max(self.missed_by_each(codes, sparsity, trivial))
-
-    def missed_by_each(self, codes, sparsity, trivial):
-        rows = zip(self.candidates, codes, strict=True)
-        return [reference.l1_missed(self.templates, y, x, sparsity, trivial) for y, x in rows]
-
-    def assert_best(self, codes, sparsity, trivial):
-        """As good as promised, but for what the rounding of a large mixture hides from single precision."""
-        T, Y, X = (np.asarray(a, float) for a in (self.templates, self.candidates, codes))
-        clipped = np.clip(Y, -sparsity, sparsity) if trivial else Y
-        mixed = np.abs(Y).max(axis=1) + np.abs(X).sum(axis=1) * np.linalg.norm(T, axis=1).max()
-        hidden = 2 * SINGLE * mixed / np.maximum(np.linalg.norm(clipped, axis=1), 1e-30)
-        missed = np.array(self.missed_by_each(codes, sparsity, trivial))
-        assert (missed <= PROMISED + hidden).all()
-
-
-@st.composite
-def problems(draw, most=40):
-    return Problem(
-        draw(st.integers(0, 2**32)),
-        n=draw(st.integers(1, most)),
-        D=draw(st.integers(1, 30)),
-        spread=draw(st.sampled_from([0.2, 1.0, 10.0])),
-        size=2.0 ** draw(st.integers(-10, 10)),
-    )
 
 
 class TestOptimality:
@@ -370,44 +314,3 @@ class TestPriceOfZero:
     def test_trivial_templates_take_up_everything(self, seed):
         problem = Problem(seed)
         assert_allclose(residual_energy(*problem.arrays, 0.0, True), problem.whole, rtol=1e-5)
-
-
-class TestSteps:
-    @given(
-        draw=st.integers(0, 2**32),
-        D=st.integers(1, 30),
-        limit=st.sampled_from([0.01, 0.3, 2.0, np.inf]),
-        size=st.sampled_from([1e-3, 1.0, 1e3]),
-        length=st.sampled_from([0.1, 1.0, 5.0, np.inf]),
-    )
-    def test_the_lowest_point_of_a_line(self, draw, D, limit, size, length):
-        rng = np.random.default_rng(draw)
-        residual, way = rng.normal(size=D), size * rng.normal(size=D)
-        way *= np.sign(way @ np.clip(residual, -limit, limit))
-        price = rng.uniform(-0.5, 0.9) * (way @ np.clip(residual, -limit, limit))  # it falls at first, not for ever
-
-        def rise(stride):
-            return price - way @ np.clip(residual - stride * way, -limit, limit)
-
-        stride = lowest_point(residual, way, limit, price, length)
-        assert 0 < stride <= length
-        if stride < length:
-            assert abs(rise(stride)) <= 1e-5 * abs(rise(0.0))
-        else:
-            assert rise(length) <= 1e-5 * abs(rise(0.0))
-
-    @pytest.mark.parametrize("limit", [0.1, np.inf])
-    def test_a_step_leads_to_where_all_slopes_vanish(self, seed, limit):
-        problem = Problem(seed, n=20, D=60)
-        T, Y = problem.doubles
-        numbers = np.array([7, 2, 11, 5])
-        some, residual = working_set._gather(T, Y[0], numbers, np.ones(4), np.full(20, 0.01))
-        assert_allclose(residual, Y[0] - 0.01 * T[numbers].sum(axis=0), atol=1e-12)
-        within = np.abs(residual) <= limit
-        assert limit == np.inf or 0 < within.sum() < 60
-        working_set._find_slopes(some, 4, residual, 0.02, limit)
-        assert_allclose(some.slopes, T[numbers] @ np.clip(residual, -limit, limit) - 0.02, atol=1e-12)
-        terms = working_set.Terms(T, T @ T.T, 1e-15, 0.02, limit)
-        working_set._find_step(terms, some, 4, np.flatnonzero(~within))
-        seen = T[numbers][:, within]
-        assert_allclose(seen @ seen.T @ some.step, some.slopes, atol=1e-9)

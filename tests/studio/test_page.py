@@ -220,6 +220,7 @@ def test_a_person_opens_draws_tracks_corrects_understands_exports_and_finds_it_a
     until(page, "[...document.querySelectorAll('#panel-why img')].every(e => e.complete && e.naturalWidth)")
     assert pictures.count() >= 5
     assert "θ_f" in page.locator("#panel-why").inner_text()
+    assert "Judged as tracking: its " in page.locator("#panel-why").inner_text()
 
     page.get_by_role("tab", name="Settings").click()
     assert page.locator("#preset").is_disabled()
@@ -394,19 +395,27 @@ def test_new_records_take_the_place_of_old_ones(visitor):
 
 def test_a_setting_that_is_on_or_off_is_a_checkbox(visitor):
     page = visitor.visit()
-    switch = {"name": "motion.wind", "kind": "switch", "text": "take wind into account", "low": None, "high": None}
-    add = "(m.state.about.settings.push(argument), m.state.about.presets.default[argument.name] = true)"
-    evaluate(page, "store.js", add, switch)
     open_clip(page)
+    draw_by_mouse(page, BOX)
     page.get_by_role("tab", name="Settings").click()
-    page.get_by_text("motion", exact=True).click()
-    wind = page.get_by_role("checkbox", name="wind")
-    assert wind.is_checked()
-    wind.uncheck()
-    assert "motion.wind = false" in page.locator(".changes").inner_text()
-    assert evaluate(page, "store.js", "m.state.form.changes") == {"motion.wind": False}
-    page.get_by_role("checkbox", name="wind").check()
+    page.locator("summary", has_text="regression").click()
+    enabled = page.get_by_role("checkbox", name="enabled")
+    assert enabled.is_checked()
+    enabled.uncheck()
+    assert "regression.enabled = false" in page.locator(".changes").inner_text()
+    enabled.check()
     assert page.locator(".changes").count() == 0
+    enabled.uncheck()
+    page.locator("summary", has_text="confidence").click()
+    page.get_by_role("combobox", name="weights").select_option("particles")  # those for trackers without regression
+    page.fill("#stop-at", "3")
+    page.get_by_role("button", name="Track", exact=True).click()
+    state(page, "done")
+    assert evaluate(page, "store.js", "m.state.run.job.changes") == {
+        "regression.enabled": False,
+        "confidence.weights": "particles",
+    }
+    assert "--set regression.enabled=" in visitor_command(page)
 
 
 def test_a_panel_is_one_module_and_one_place_in_the_list(visitor):

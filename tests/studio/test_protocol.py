@@ -15,12 +15,12 @@ from metrack.box import Box
 from metrack.config import PRESETS, TrackerConfig, setting
 from metrack.draw.marks import DASHES
 from metrack.draw.palette import SHADES, TARGETS
-from metrack.estimate import LOST, OCCLUDED, TRACKING
+from metrack.estimate import LOST, OCCLUDED, TRACKING, Verdict
 from metrack.frames import VideoFrame
 from metrack.frames.formats import Record
 from metrack.runs.events import REAPPEARED, RECOVERED, Event
 from metrack.studio import protocol
-from metrack.studio.shot import WIDEST, Picture, Shot
+from metrack.studio.pictures import WIDEST, Picture
 from support.studio import CLIP
 
 STATIC = Path(studio.__file__).parent / "static"
@@ -53,39 +53,21 @@ def test_columns_that_only_some_records_fill_keep_their_length():
     assert columns["distances"] == [None, (0.5, 0.25)]
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A record that says what its state was decided by."""
-
-    box: Box
-    score: float
-    state: str
-    verdict: object
-    identity: str | None = None
-    distances: tuple[float, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    rule: str
-    value: float
-    limit: float
-
-
 def test_what_a_state_was_decided_by_is_carried_along():
-    box, verdicts = Box(1, 2, 3, 4), [Verdict("residual", 0.87654321, 0.5), Verdict("change", math.inf, 1.5)]
-    (columns,) = protocol.series([[Judged(box, 0.5, OCCLUDED, verdict)] for verdict in verdicts])
+    verdicts = [Verdict(OCCLUDED, "residual", 0.87654321, 0.5), Verdict(TRACKING, "change", math.inf, 1.5)]
+    (columns,) = protocol.series([[record(n, verdict=verdict)] for n, verdict in enumerate(verdicts)])
     assert columns["rule"] == ["residual", "change"]
     assert columns["value"] == [0.8765, None]  # JSON has no infinity
     assert columns["limit"] == [0.5, 1.5]
 
 
-def test_a_hundred_thousand_frames_take_less_than_five_megabytes():
+def test_a_hundred_thousand_frames_take_less_than_eight_megabytes():
     rng, count = np.random.default_rng(0), 5_000
     boxes = rng.uniform(20, 600, (count, 4))
-    frames = [[Record(n, n / 25, 1, Box(*box), rng.random(), TRACKING)] for n, box in enumerate(boxes.tolist())]
+    judged = Verdict(TRACKING, "probability", 0.987654321, 0.5)
+    frames = [[Record(0, 0, 1, Box(*box), rng.random(), TRACKING, verdict=judged)] for box in boxes.tolist()]
     size = len(json.dumps(protocol.series(frames), separators=(",", ":")))
-    assert size * 100_000 / count < 5e6
+    assert size * 100_000 / count < 8e6
 
 
 def test_particles_and_messages_are_named():
@@ -99,7 +81,7 @@ def test_particles_and_messages_are_named():
     np.testing.assert_allclose(cloud["x"], info.particles[:, 0] + info.particles[:, 2] / 2, atol=0.051)
     np.testing.assert_allclose(cloud["y"], info.particles[:, 1] + info.particles[:, 3] / 2, atol=0.051)
     np.testing.assert_allclose(cloud["weight"], info.weights, atol=0.000051)
-    data = protocol.pack({"epoch": 3}, Picture(Shot(VideoFrame(1, 0.04, CLIP[1]), (info, None))))
+    data = protocol.pack({"epoch": 3}, Picture(VideoFrame(1, 0.04, CLIP[1]), (info, None)))
     length = struct.unpack(">I", data[:4])[0]
     message = json.loads(data[4 : 4 + length])
     assert message == {"epoch": 3, "frame": 1, "particles": [cloud, {"x": [], "y": [], "weight": []}]}

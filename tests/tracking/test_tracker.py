@@ -460,11 +460,11 @@ def test_loyalty_prefers_what_looks_like_the_first_frame(clip, seed):
     descriptors = view.describe(boxes)
     first = plain.appearance.first
     nearest = [min(float(((one - known) ** 2).sum()) for known in first) for one in descriptors]  # the slow twin
-    np.testing.assert_allclose(with_it.strangeness, nearest, atol=1e-5)
+    np.testing.assert_allclose(with_it.template_error, nearest, atol=1e-5)
     expected = observer.score(without.theta_f + nearest, without.theta_b, np.zeros(80))
     np.testing.assert_allclose(with_it.scores, expected, rtol=1e-5)
     np.testing.assert_array_equal(with_it.theta_f, without.theta_f)
-    assert with_it.strangeness[with_it.best] <= without.strangeness[without.best]
+    assert with_it.template_error[with_it.best] <= without.template_error[without.best]
 
 
 def test_the_first_frame_is_never_forgotten(clip):

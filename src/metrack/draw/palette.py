@@ -33,7 +33,7 @@ TARGETS: tuple[Colour, ...] = (
     (236, 224, 72),
     (255, 132, 84),
 )
-TARGET_LINES = ("#15803d", "#b45309", "#1d6fd1", "#d02f64", "#7c3aed", "#0e7490", "#857a00", "#c2410c")
+LINE_LUMINANCE = 0.2  # contrast of about 4.2 on white and on dark pages
 PALETTE = ("#3188df", "#d34719", "#119268", "#ad448f", "#c28b00", "#18a0c4", "#7948d1", "#5e8019")
 DASHED: Dash = (4, 3)
 DASHES: tuple[Dash, ...] = ((), (8, 2.6), (8, 2.2, 1.6, 2.2), (2.2, 2))
@@ -93,8 +93,10 @@ def _look(place: int) -> Look:
 
 
 def target_colour(target: int) -> str:
-    """Return the colour of a target's curves, which is that of its boxes made darker."""
-    return TARGET_LINES[(target - 1) % len(TARGET_LINES)]
+    """Return the colour of a target's curves: that of its boxes, darkened to show on light and dark pages alike."""
+    linear = (np.array(TARGETS[(target - 1) % len(TARGETS)]) / 255) ** 2.2
+    luminance = float(linear @ (0.2126, 0.7152, 0.0722))
+    return to_hex(255 * (linear * LINE_LUMINANCE / luminance) ** (1 / 2.2))
 
 
 def heat_colours(share: NDArray[np.floating[Any]]) -> Frame:

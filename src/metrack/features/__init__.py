@@ -1,1 +1,1 @@
-"""Descriptors of image regions."""
+"""Descriptors of image regions: window, gradients, HOG, raw pixels, colour."""

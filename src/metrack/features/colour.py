@@ -1,10 +1,10 @@
-"""What a target wears: soft histograms of colour in horizontal strips.
+"""Colour descriptor: soft histograms of colour in horizontal strips.
 
 Colours are CIE Lab, in which light, redness and yellowness are apart. Each pixel is shared between the neighbouring
-bins of colour and the neighbouring strips, so that neither a little more light nor a box a little higher makes a jump.
-The middle columns count most: beside the middle of a box there is mostly background. Half of the difference between
-the picture's mean colour and a medium grey is taken away: all of it would take the colour of a large coat, none of it
-would leave the tint of the camera.
+bins of colour and the neighbouring strips, so that small changes of light or place change the descriptor little. The
+middle columns count most: at the sides of a box there is mostly background. Half of the difference between the mean
+colour and a medium grey is subtracted: all of it would remove the colour of a large coat, none of it would leave the
+tint of the camera.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SMALLEST_CUBE = (6 / 29) ** 3  # below it CIE's root is a straight line
 
 
 def linear_light() -> NDArray[np.float64]:
-    """How much light each of the 256 values of a channel stands for, in [0, 1] (sRGB)."""
+    """Return the linear light of each of the 256 values of an sRGB channel, in [0, 1]."""
     value = np.arange(256) / 255
     return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
@@ -81,7 +81,7 @@ def strips_of_colour(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     The square root of a histogram is taken: it makes plain distances compare shares rather than amounts.
     """
     lab, weights = to_lab(picture), _column_weights(picture.shape[1])
-    _take_tint(lab, weights)
+    _remove_tint(lab, weights)
     return _roots(_count(lab, weights, STRIPS, BINS))
 
 
@@ -92,8 +92,8 @@ def _column_weights(count: int) -> NDArray[np.float32]:
 
 
 @njit(cache=True, nogil=True)
-def _take_tint(lab: NDArray[np.float32], weights: NDArray[np.float32]) -> None:
-    """Take away part of what tells the mean colour, by the weights of columns, from medium grey."""
+def _remove_tint(lab: NDArray[np.float32], weights: NDArray[np.float32]) -> None:
+    """Subtract part of the difference between the mean colour, by the weights of columns, and medium grey."""
     height, width, _ = lab.shape
     for k in range(3):
         total = 0.0

@@ -1,8 +1,7 @@
-"""The part of a frame in which the tracker looks, brought to the target's normal size.
+"""The search window: a part of a frame, scaled so that the target has its normal size.
 
-One window serves every region asked about in a frame: it is cut out, turned grey and resized once, so that the
-target has the same size in it whatever its size in the image. Where the window reaches over the border of the
-frame, the border pixels are repeated.
+It is cut out, turned grey and resized once per frame, and serves every region described in that frame. Where it reaches
+beyond the frame, the border pixels are repeated.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from metrack.arrays import Floats, Frame
 from metrack.box import Box
 
-LARGEST_SIDE = 1024  # window pixels: bounds time and memory however far the cloud has spread
+LARGEST_SIDE = 1024  # window pixels: bounds time and memory however far the particles have spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Window:
     zoom: float
 
     def to_window(self, boxes: Floats) -> Floats:
-        """Bring image boxes ``(N, 4)`` into window coordinates."""
+        """Transform image boxes ``(N, 4)`` to window coordinates."""
         placed: Floats = (boxes - np.array([self.left, self.top, 0.0, 0.0])) * self.zoom
         return placed
 
@@ -64,7 +63,7 @@ def cut_pixels(frame: Frame, corner: tuple[float, float], zoom: float, size: tup
 
 @njit(cache=True, nogil=True)
 def _taps(count: int, origin: float, zoom: float, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Which source pixels make window pixels 0 .. count - 1 along one axis, and in which proportion.
+    """Return which source pixels make window pixels 0 .. count - 1 along one axis, and their weights.
 
     Returns the first source pixel ``(count,)``, which may lie outside ``[0, limit)``, and the weights
     ``(taps, count)``. A window pixel far outside the frame only ever sees the repeated border.
@@ -129,8 +128,8 @@ def _resample(
 def _to_grey(lines: Frame, channels: int) -> NDArray[np.float32]:
     """Turn rows ``(h, w * channels)`` of grey or RGB pixels into ``(h, w)``.
 
-    Called from compiled code it would round otherwise in the process that compiles it than in those that find it
-    compiled: the first can build it into its caller, where sums and products melt together.
+    It is called from Python: a compiled caller could inline it in the process that compiles it but not in those that
+    load it from the cache, and sums and products that are fused round differently.
     """
     height, width = lines.shape[0], lines.shape[1] // channels
     grey = np.empty((height, width), np.float32)

@@ -1,25 +1,24 @@
-"""Who is it: a followed target compared with sets of templates, one set per known target.
+"""Identification: comparing a tracked target with sets of templates, one set per known target.
 
 A frame's distance to a target is the residual with which that target's templates explain what was seen, in a metric
-learned from the templates. One frame may mislead; summed over frames, each weighted by the tracker's score, distances
-settle (paper: section 5). Build a :class:`Gallery`, then ask an :class:`Identifier` frame by frame.
+learned from the templates. Distances are summed over frames, each weighted by the tracker's score (paper: section 5).
+Build a :class:`Gallery`, then call an :class:`Identifier` frame by frame.
 """
 
 from metrack.estimate import Identity
+from metrack.identity.crops import folder_crops
 from metrack.identity.gallery import Gallery
 from metrack.identity.identifier import Identifier
 from metrack.identity.metric import learn_metric
 from metrack.identity.residual import cumulative, distances, nearest
-from metrack.identity.views import confident_views, folder_views
 
 __all__ = [
     "Gallery",
     "Identifier",
     "Identity",
-    "confident_views",
     "cumulative",
     "distances",
-    "folder_views",
+    "folder_crops",
     "learn_metric",
     "nearest",
 ]

@@ -1,8 +1,8 @@
-"""From a box on a frame, or a crop, to the descriptor by which people are told apart.
+"""The descriptor for identification, from a box on a frame or from a crop.
 
-What is in the box is brought to a normal size and described by what it wears (:mod:`metrack.features.colour`) and, with
-less weight, by its shape (the tracker's HOG). A box is taken to whole pixels and nothing around it is seen, so that a
-box on a frame and the same pixels saved as a crop are described alike.
+The box is scaled to a normal size and described by its colours (:mod:`metrack.features.colour`) and, with less weight,
+by its shape (HOG). Boxes are rounded to whole pixels and nothing around them is used, so that a box on a frame and the
+same pixels saved as a crop have the same descriptor.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def describe(patch: Patch) -> NDArray[np.float32]:
 
 
 def relight(rng: np.random.Generator, patch: Patch) -> Patch:
-    """Show a patch as another camera might: in more or less light, with another contrast and tint."""
+    """Vary brightness, contrast and tint of a patch at random, as another camera would."""
     gain = np.exp(rng.normal(0, CAST, 3) + rng.normal(0, GAIN))
     light = np.minimum(colour.LINEAR[:, None] ** np.exp(rng.normal(0, GAMMA)) * gain, 1.0)  # (256, 3)
     values = np.searchsorted(colour.LINEAR, light.ravel()).clip(0, 255).reshape(256, 3).astype(np.uint8)

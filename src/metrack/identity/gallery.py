@@ -1,8 +1,8 @@
 """The known targets: a name and a set of templates for each, and a metric learned from all of them.
 
 A gallery also knows its ``usual`` distance: the median with which copies of a template in other light are explained by
-the other templates of the same target (leave one out; a single template must explain its own copies). Distances mean
-something beside it: a target seen by another camera lies about there, and what lies well beyond is unknown.
+the other templates of the same target (leave one out; a single template must explain its own copies). It is the unit of
+distances: a target seen by another camera lies about there, and what lies well beyond is unknown.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from metrack.arrays import Floats, Frame
 from metrack.box import Box
 from metrack.checks import check_seed
 from metrack.files import read_state, write_state
+from metrack.identity.crops import NamedCrop, box_crops, folder_crops, spread
 from metrack.identity.describe import DIMENSION, Patch, describe, family
 from metrack.identity.metric import learn_from_families
 from metrack.identity.residual import TemplateSets
-from metrack.identity.views import View, box_views, folder_views, spread
 from metrack.threads import one_blas_thread
 
 RIDGE = 0.02  # in units of the trace of the Gram matrix
@@ -53,21 +53,21 @@ class Gallery:
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str], *, seed: int = 0) -> Self:
         """Learn from crops, ``FOLDER/<name>/*.jpg``; other image files do as well."""
-        return cls.from_views(folder_views(Path(folder)), seed=seed)
+        return cls.from_crops(folder_crops(Path(folder)), seed=seed)
 
     @classmethod
     def from_boxes(
         cls, boxes: Iterable[tuple[str, Frame, Box | tuple[float, float, float, float]]], *, seed: int = 0
     ) -> Self:
         """Learn from boxes on frames: ``(name, frame, box)`` for each."""
-        return cls.from_views(box_views(boxes), seed=seed)
+        return cls.from_crops(box_crops(boxes), seed=seed)
 
     @classmethod
-    def from_views(cls, views: Iterable[View], *, seed: int = 0) -> Self:
-        """Learn from named patches, as :mod:`metrack.identity.views` makes them."""
+    def from_crops(cls, crops: Iterable[NamedCrop], *, seed: int = 0) -> Self:
+        """Learn from named patches, as :mod:`metrack.identity.crops` makes them."""
         rng = np.random.default_rng(check_seed(seed))
         patches: dict[str, list[Patch]] = {}
-        for name, patch in views:
+        for name, patch in crops:
             patches.setdefault(name, []).append(patch)
         known = {name: spread(each) for name, each in patches.items()}
         relit = MOST_SAMPLES // ((1 + COPIES) * max(len(known), 1))

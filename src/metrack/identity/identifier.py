@@ -1,9 +1,9 @@
-"""Identifying as frames come: distances of the frame, their score-weighted sums, and what follows from them.
+"""Identifying a tracked target frame by frame.
 
 The name is that of the smallest sum H_k (paper: section 5). It is unknown, None, while the mean distance H_k / sum of
 scores exceeds ``unknown`` times the gallery's usual distance, and while no frame has a score above 0. A frame is
 abnormal (covered, say) when its distance to the nearest target exceeds ``ABNORMAL`` times both the usual distance and
-the mean so far: somebody whom another camera always shows a little differently is not abnormal all the time.
+the mean so far, so that a target that always looks different in this camera is not abnormal all the time.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ ABNORMAL = 2.0  # times the usual distance and the mean distance so far
 
 
 class Identifier:
-    """Compares one followed target with a gallery, frame after frame.
+    """Compares one tracked target with a gallery, frame after frame.
 
     Parameters
     ----------
     gallery : the known targets
-    unknown : mean distance, in units of the gallery's usual one, beyond which the answer is None; inf for never
+    unknown : mean distance, in units of the gallery's usual one, beyond which the name is None; inf for never
 
     >>> from metrack.synth import builtin_clip
     >>> clip = builtin_clip(frames=60)
@@ -47,7 +47,7 @@ class Identifier:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all frames: another target is followed from here on."""
+        """Forget all frames, before another target is tracked."""
         self._sums = np.zeros(len(self.gallery))
         self._weight = 0.0
 
@@ -80,7 +80,7 @@ class Identifier:
 
     @property
     def limit(self) -> float:
-        """Mean distance beyond which the answer is None."""
+        """Mean distance beyond which the name is None."""
         return self.unknown * self.gallery.usual
 
     def _is_known(self, best: int) -> bool:

@@ -1,8 +1,8 @@
-"""Learning from the templates what tells targets apart, by passive-aggressive steps on triplets.
+"""Learning the metric of a gallery from its templates, by passive-aggressive steps on triplets.
 
 Templates of one target mostly come from one camera, so two of them say little about what another camera changes.
 :func:`learn_from_families` therefore takes families: a template and copies of it in other light. A copy should be
-nearer than somebody else by a margin, and the somebody else is a near miss: one of the targets that look most alike.
+nearer than a sample of another target by a margin, and that other target is a near miss: one of the most similar.
 Margin and step limit are in the scale of the distances to near misses. The result is projected once at the end.
 """
 
@@ -26,7 +26,7 @@ MOST_TARGETS = 500  # from which the metric is learned; of more, some are drawn
 
 
 def learn_from_families(rng: np.random.Generator, families: Sequence[Floats]) -> Floats | None:
-    """Learn a metric ``(D, D)`` from K arrays ``(m, 1 + copies, D)``; None where there is nobody to tell apart."""
+    """Learn a metric ``(D, D)`` from K arrays ``(m, 1 + copies, D)``; None for fewer than two targets."""
     if len(families) < 2:
         return None
     chosen = rng.permutation(len(families))[:MOST_TARGETS]

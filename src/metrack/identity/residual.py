@@ -1,4 +1,4 @@
-"""How badly each known target's templates explain what was seen, frame by frame and summed up.
+"""Residuals of a tracked target against the templates of every known one, by frame and summed.
 
 T frames, K known targets, D features; templates are rows. :func:`distances` is the definition; :class:`TemplateSets`
 does the work that does not depend on the frame once, so that a frame costs two products however many targets there are.
@@ -19,7 +19,7 @@ from metrack.representation.metric_weighted import residual_energy
 def distances(
     templates: Sequence[Floats], observations: Floats, ridge: float, metric: Floats | None = None
 ) -> NDArray[np.float64]:
-    """How badly each target's templates explain each frame by itself.
+    """Return the residual of each frame against each target's templates.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def nearest(frame_distances: Floats) -> Ints:
 
 
 class TemplateSets:
-    """K sets of templates ready to be asked, with a positive ridge and a positive definite metric.
+    """K sets of templates, factorised once, with a positive ridge and a positive definite metric.
 
     A set with templates P explains ``|W y|^2`` of ``y' M y``, where ``W = L^-1 P M`` and ``L L'`` is the damped Gram
     matrix of the set: the rows W of all sets are stacked, and a frame is one product with them.

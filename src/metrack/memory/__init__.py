@@ -1,1 +1,1 @@
-"""What the tracker remembers: which samples it takes, and which of them it keeps."""
+"""Training samples: where they are taken, and which of them are kept."""

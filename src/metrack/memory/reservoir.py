@@ -1,7 +1,7 @@
-"""Which samples stay when memory is bounded.
+"""Reservoir sampling: which samples stay in a bounded buffer.
 
 A reservoir decides only *which slot a new sample takes*; the samples themselves (rows of features, rows of
-Gram matrices) live with whoever owns them. Each sample gets a random key when it arrives, once, and larger
+Gram matrices) live elsewhere. Each sample gets a random key when it arrives, once, and larger
 keys win:
 
     key = frame * ln(growth) - ln(-ln u),    u uniform in (0, 1)
@@ -75,9 +75,9 @@ class Reservoir:
         return self.keys.size
 
     def offer(self, rng: np.random.Generator, frame: int, count: int) -> tuple[Ints, Ints]:
-        """Offer ``count`` new samples of one frame; tell which slots change hands, and to whom.
+        """Offer ``count`` new samples of one frame; return which slots are overwritten, and by which sample.
 
-        The outcome is that of offering the samples one by one: the same samples stay, whatever the batches.
+        The result is that of offering the samples one by one.
 
         Returns
         -------

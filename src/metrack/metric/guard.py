@@ -1,10 +1,10 @@
-"""Keeping a metric positive while it is learned, without ever decomposing it.
+"""Keeping a metric positive definite while it is learned, without an eigendecomposition.
 
 A passive-aggressive round adds outer products to the metric and subtracts others, and nothing in it stops the
 metric from becoming indefinite. The guard weakens what is subtracted, just enough. With
 ``P = metric + push' push - floor I`` positive definite, ``metric + push' push - pull' pull`` has its eigenvalues
 above the floor if and only if all eigenvalues of the m x m matrix ``pull P^-1 pull'`` are below one. So the inverse
-of ``metric - floor I`` is all it takes to know, and a round changes that inverse by as few ranks as the metric.
+of ``metric - floor I`` is all that is needed, and a round changes that inverse by a low rank, as it does the metric.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from scipy.linalg import blas, eigh, lapack
 from metrack.arrays import Floats
 from metrack.metric.outer import add_outer
 
-LARGEST_LOSS = 0.9  # of its length (squared, in the pushed metric, above the floor) is what a direction may lose
-FEW = 0.5  # of the dimension: up to here it is cheaper to change the inverse than to form it anew
+LARGEST_LOSS = 0.9  # share of its squared length (in the pushed metric, above the floor) that a direction may lose
+FEW = 0.5  # times the dimension: up to this rank it is cheaper to update the inverse than to compute it anew
 
 
 class Guard:
-    """Watches over the eigenvalues of one metric.
+    """Keeps the eigenvalues of one metric above a floor.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Guard:
         self.inverse: NDArray[np.float64] | None = None
 
     def limit(self, metric: Floats, push: Floats, pull: Floats) -> Floats:
-        """Tell how to weaken ``pull``, and expect the metric to be changed by that and by ``push`` next.
+        """Return how to weaken ``pull``; the metric must then be changed by that and by ``push``.
 
         Directions that would lose more than :data:`LARGEST_LOSS` lose exactly that, the others what they would.
 
@@ -76,12 +76,12 @@ class Guard:
         return mix.astype(np.float32)
 
     def refresh(self) -> None:
-        """Drop accumulated rounding: the inverse is formed anew when it is needed next."""
+        """Drop accumulated rounding: the inverse is computed anew when it is needed next."""
         self.inverse = None
 
 
 def _inverse(metric: Floats, floor: float) -> NDArray[np.float64] | None:
-    """Inverse of ``metric - floor I``, or None where that is not positive definite."""
+    """Return the inverse of ``metric - floor I``, or None where that is not positive definite."""
     above = np.array(metric, np.float64, order="F")
     above.flat[:: len(above) + 1] -= floor
     lower, failed = lapack.dpotrf(above, lower=1, overwrite_a=1)

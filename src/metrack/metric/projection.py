@@ -1,9 +1,9 @@
-"""Making a metric positive again.
+"""Projecting a metric back to positive definite matrices.
 
 A passive-aggressive step subtracts as well as adds, so nothing stops the metric from becoming indefinite, and then
 distances are negative and reconstruction errors have no minimum. The paper's two remedies: :func:`raise_eigenvalues`
 repairs afterwards, which costs an eigendecomposition; :func:`learn_round_projected` repairs after every single step.
-A third, much cheaper, does not let it happen: :mod:`metrack.metric.guard`.
+A third way is much cheaper and prevents it: :mod:`metrack.metric.guard`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Learning the metric from triplets: a relative should be nearer than a stranger, by a margin.
+"""Learning the metric from triplets: a positive sample should be nearer than a negative one, by a margin.
 
 One round is a sequence of passive-aggressive steps, one per triplet ``(p, near, far)`` of remembered samples, each
 changing the metric M by ``step * (a_far a_far' - a_near a_near')`` with ``a_near = p - near`` and
 ``a_far = p - far`` (paper: Algorithm 2). All these vectors are differences of remembered samples, so a step length
 needs only look-ups in two Gram matrices, plain and metric-weighted, with the effect of the round's earlier steps
-added on the fly: exactly the sequential algorithm, without a D x D matrix in sight.
+added on the fly: exactly the sequential algorithm, without any D x D matrix.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Steps:
         return len(self.lengths)
 
     def push(self, rows: Floats) -> Floats:
-        """What is driven apart: ``sqrt(step) * (p - far)`` of each step, in the given rows (n, d) of the samples."""
+        """Rows to add, ``sqrt(step) * (p - far)`` of each step, in the given rows (n, d) of the samples."""
         return self._differences(rows, 2)
 
     def pull(self, rows: Floats) -> Floats:
-        """What is drawn together: ``sqrt(step) * (p - near)`` of each step."""
+        """Rows to subtract, ``sqrt(step) * (p - near)`` of each step."""
         return self._differences(rows, 1)
 
     def _differences(self, rows: Floats, other: int) -> Floats:
@@ -62,7 +62,7 @@ def learn_round(gram: Floats, weighted: Floats, triplets: Ints, margin: float, s
     gram : (n, n)         inner products of the remembered samples
     weighted : (n, n)     the same in the metric as it was before the round
     triplets : (T, 3)     sample numbers of p, near, far
-    margin : float        by how much a stranger must be farther
+    margin : float        by how much the negative sample must be farther
     step_limit : float    C, the longest step
     """
     lengths = _step_lengths(gram, weighted, triplets, margin, step_limit)

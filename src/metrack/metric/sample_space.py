@@ -1,9 +1,8 @@
-"""Remembered samples, and the metric as they see it.
+"""The samples of both classes, the metric, and their Gram matrices.
 
 Learning and scoring need the samples mostly through inner products, so those are kept: ``gram`` between all pairs of
 samples, ``weighted`` the same in the metric. Rows ``[0, capacity)`` are foreground, ``[capacity, 2 * capacity)``
-background; rows that hold nothing yet are zero. Not every frame asks for inner products: those of samples that have
-come since are formed when somebody does, all in one product.
+background; empty rows are zero. Inner products of new samples are computed lazily, all in one product.
 """
 
 from __future__ import annotations
@@ -56,12 +55,12 @@ class SampleSpace:
 
     @property
     def weighted(self) -> Floats:
-        """The same in the metric."""
+        """Inner products ``(n, n)`` of all samples in the metric."""
         self.catch_up()
         return self._weighted
 
     def catch_up(self) -> None:
-        """Form the inner products that are missing."""
+        """Compute the inner products that are missing."""
         rows = np.flatnonzero(self._stale)
         if not len(rows):
             return
@@ -77,11 +76,11 @@ class SampleSpace:
 
     @property
     def blocks(self) -> tuple[slice, slice]:
-        """Those of both classes, foreground first."""
+        """Rows of both classes that hold a sample, foreground first."""
         return self.block(FOREGROUND), self.block(BACKGROUND)
 
     def row_numbers(self, label: int) -> Ints:
-        """The same rows as numbers."""
+        """Return the numbers of the rows of a class that hold a sample."""
         block = self.block(label)
         return np.arange(block.start, block.stop)
 
@@ -98,7 +97,7 @@ class SampleSpace:
         self._stale[rows] = True
 
     def change_metric(self, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
-        """Add ``push' push - pull' pull`` to the metric, and what follows from it to the weighted Gram matrix.
+        """Add ``push' push - pull' pull`` to the metric, and update the weighted Gram matrix.
 
         ``push`` and ``pull`` are ``(m, D)``; ``seen_*`` are their inner products ``(m, n)`` with all samples.
         """
@@ -107,12 +106,12 @@ class SampleSpace:
         self.energies[:] = np.diagonal(self._weighted)
 
     def set_metric(self, metric: Floats) -> None:
-        """Replace the metric and form the weighted Gram matrix anew."""
+        """Replace the metric and compute the weighted Gram matrix anew."""
         self.metric = metric
         self.refresh()
 
     def refresh(self) -> None:
-        """Form both Gram matrices anew from the samples and the metric, dropping accumulated rounding."""
+        """Compute both Gram matrices anew from the samples and the metric, dropping accumulated rounding."""
         self.metric = (self.metric + self.metric.T) / 2
         np.matmul(self.samples, self.samples.T, out=self._gram)
         np.matmul(self.samples @ self.metric, self.samples.T, out=self._weighted)

@@ -1,4 +1,4 @@
-"""How long the steps of a ranking round are: two small programmes with one set of constraints.
+"""Step lengths of a ranking round: two small programmes with the same constraints.
 
 Both take the Gram matrix K ``(m, m)`` of the steps' directions and the losses f ``(m,)`` before any step, and give
 lengths ``x >= 0`` whose sum is at most a limit. The quadratic one is the exact dual, the linear one the paper's.
@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 Doubles = NDArray[np.float64]
 
-ROUNDING = 1e-12  # relative size of what counts as nothing in the dual
+ROUNDING = 1e-12  # relative size that counts as zero in the dual
 UNLIMITED = 1e100  # stands for an infinite step limit
 
 
@@ -46,7 +46,7 @@ def solve_quadratic(gram: Doubles, losses: Doubles, limit: float, start: Doubles
     gram : (m, m)     K, of the directions; may be singular
     losses : (m,)     f, before any step
     limit : float     C
-    start : (k,)      the answer for the first k of these constraints, to go on from
+    start : (k,)      solution for the first k of these constraints, as a warm start
     """
     known = np.zeros(0) if start is None else start
     m, limit = len(losses), min(limit, UNLIMITED)
@@ -108,7 +108,7 @@ def _direction(K: Doubles, free: NDArray[np.bool_], new: int) -> tuple[Doubles, 
     """How the free variables make room for a unit of the new one, keeping one slope; and how fast its own falls.
 
     Seen from the first free variable r, the others have the Gram matrix Q, factorised as ``L diag(pivots) L'``. The
-    new one comes last: its row of L holds the answer of the others, its pivot is how fast the slope falls.
+    new one comes last: its row of L tells how the others respond, its pivot is how fast the slope falls.
     """
     r, others = np.flatnonzero(free)[0], np.append(np.flatnonzero(free)[1:], new)
     s = len(others)

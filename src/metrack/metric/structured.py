@@ -35,11 +35,11 @@ class RankingSteps:
         return len(self.lengths)
 
     def push(self, rows: Floats) -> Floats:
-        """What is driven away: ``sqrt(step) * a_nu`` of each step, in the given rows (b, d) of the differences."""
+        """Rows to add: ``sqrt(step) * a_nu`` of each step, in the given rows (b, d) of the differences."""
         return self._weighted(rows, 1)
 
     def pull(self, rows: Floats) -> Floats:
-        """What is drawn nearer: ``sqrt(step) * a_mu`` of each step."""
+        """Rows to subtract: ``sqrt(step) * a_mu`` of each step."""
         return self._weighted(rows, 0)
 
     def _weighted(self, rows: Floats, column: int) -> Floats:

@@ -1,1 +1,1 @@
-"""Where the target may be in the next frame: a cloud of particles that moves and survives."""
+"""The particle filter: motion model, resampling, and the search for a lost target."""

@@ -1,4 +1,4 @@
-"""A cloud of particles that have been looked at."""
+"""A cloud of particles with their scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.arrays import Floats, Ints
+from metrack.arrays import Floats
 from metrack.motion.random_walk import States
 
 
@@ -21,27 +21,23 @@ class Cloud:
     boxes: Floats
     theta_f: NDArray[np.float32]
     theta_b: NDArray[np.float32]
-    strangeness: Floats
+    template_error: Floats
     scores: NDArray[np.float64]
 
     def __add__(self, other: Self) -> Self:
-        """Both clouds, one after the other."""
+        """Concatenate two clouds."""
         return type(self)(*map(np.concatenate, zip(self._columns(), other._columns(), strict=True)))
-
-    def __getitem__(self, rows: Ints) -> Self:
-        """Some of the particles, any of them as often as asked for."""
-        return type(self)(*(column[rows] for column in self._columns()))
 
     def _columns(self) -> Iterator[NDArray[Any]]:
         return (getattr(self, each.name) for each in fields(self))
 
     @property
     def best(self) -> int:
-        """The particle with the highest score."""
+        """Number of the particle with the highest score."""
         return int(np.argmax(self.scores))
 
     def weights(self, sharpness: float) -> NDArray[np.float64]:
-        """Posterior weights: the score to a power, summing to one."""
+        """Return posterior weights ``(N,)``: the scores to a power, normalised to sum to one."""
         powers = (self.scores / self.scores.max()) ** sharpness
         weights: NDArray[np.float64] = powers / powers.sum()
         return weights

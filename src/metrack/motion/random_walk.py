@@ -1,4 +1,4 @@
-"""How the target may move from one frame to the next: a Gaussian random walk in x, y and log-scale.
+"""The motion model: a Gaussian random walk in x, y and log-scale.
 
 A state is ``(centre x, centre y, log-scale)``, the scale being relative to the first box; many states are rows.
 """
@@ -24,7 +24,7 @@ REFINEMENT = 6.0  # how many times shorter the steps of refining particles are
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where states may be: centres in the frame, sizes from the smallest useful to the frame's own."""
+    """Limits of states: centres in the frame, sizes from the smallest useful one to the frame's own."""
 
     width: float  # of the target at scale 1
     height: float
@@ -33,7 +33,7 @@ class Bounds:
 
     @classmethod
     def around(cls, box: Box, frame_shape: tuple[int, ...]) -> Self:
-        """Bounds for a target that starts as ``box`` in frames of that shape."""
+        """Return the bounds for a target that starts as ``box`` in frames of that shape."""
         return cls(box.w, box.h, frame_shape[1], frame_shape[0])
 
     def to_dict(self) -> dict[str, float]:
@@ -46,7 +46,7 @@ class Bounds:
         return math.sqrt(self.width * self.height)
 
     def clip(self, states: States) -> States:
-        """Bring states back inside."""
+        """Clip states to the bounds."""
         smallest = math.log(SMALLEST_SIDE / min(self.width, self.height))
         largest = math.log(min(self.frame_width / self.width, self.frame_height / self.height))
         low = np.array([0.0, 0.0, min(smallest, 0.0)])
@@ -55,25 +55,26 @@ class Bounds:
         return clipped
 
     def clip_box(self, box: Box) -> Box:
-        """Bring a box of the target's shape back inside."""
+        """Clip a box of the target's shape to the bounds."""
         return Box(*self.to_boxes(self.clip(self.to_state(box)[None]))[0].tolist())
 
     def to_boxes(self, states: States) -> Floats:
-        """Boxes ``(N, 4)`` of states ``(N, 3)``."""
+        """Return the boxes ``(N, 4)`` of states ``(N, 3)``."""
         size = np.exp(states[:, 2:]) * (self.width, self.height)
         return np.hstack([states[:, :2] - size / 2, size])
 
     def to_state(self, box: Box) -> States:
-        """State ``(3,)`` of a box, whose scale is taken from its area."""
+        """Return the state ``(3,)`` of a box; its scale is taken from the area."""
         return np.array([*box.centre, 0.5 * np.log(box.area / (self.width * self.height))])
 
 
 def step(
     rng: np.random.Generator, states: States, spread: tuple[float, float], bounds: Bounds, base_size: float
 ) -> States:
-    """Move every state by its own random step.
+    """Move every state by a random step of its own.
 
-    ``spread`` is that of a step in x and y, in pixels of the target brought to ``base_size``, and in log-scale.
+    ``spread`` holds the standard deviations in x and y, in pixels of the target scaled to ``base_size``, and in
+    log-scale.
     """
     shift, scale = spread
     pixel = np.exp(states[:, 2:]) * (bounds.side / base_size)  # (N, 1) in image pixels

@@ -1,4 +1,4 @@
-"""Choosing which particles survive.
+"""Resampling: choosing which particles survive.
 
 A scheme is called ``scheme(rng, weights, count)`` and returns the ``(count,)`` indices of the particles that
 live on. ``weights`` is ``(N,)``, non-negative with a positive sum; it need not be normalised. What every
@@ -16,7 +16,7 @@ _BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
 def systematic(rng: np.random.Generator, weights: Floats, count: int) -> Ints:
-    """Resample with an evenly spaced comb of points and one random shift: the least variance for one draw.
+    """Resample with evenly spaced points and one random shift (systematic resampling): low variance, one draw.
 
     Each particle is returned its expected number of times, rounded down or up.
     """
@@ -24,7 +24,7 @@ def systematic(rng: np.random.Generator, weights: Floats, count: int) -> Ints:
 
 
 def effective_size(weights: Floats) -> float:
-    """How many equally weighted particles would be as informative: N if all are equal, 1 if one has it all.
+    """Return the effective sample size: N if all weights are equal, 1 if one particle has all the weight.
 
     >>> effective_size(np.array([0.5, 0.5, 0.0]))
     2.0
@@ -34,10 +34,10 @@ def effective_size(weights: Floats) -> float:
 
 
 def _owners(weights: Floats, points: Floats) -> Ints:
-    """Lay the weights end to end over [0, 1) and tell on whose stretch each point falls."""
+    """Invert the cumulative distribution: return the particle on whose stretch of [0, 1) each point falls."""
     ends = np.cumsum(weights, dtype=np.float64)  # (N,)
     if not 0 < ends[-1] < np.inf:
         raise ValueError(f"weights must have a positive, finite sum, got {ends[-1]}")
     ends /= ends[-1]  # dividing by the last, not by another sum: the last live particle ends at exactly 1
-    inside = np.minimum(points, _BELOW_ONE)  # the last tooth of a comb can round up to 1
+    inside = np.minimum(points, _BELOW_ONE)  # the last point can round up to 1
     return np.searchsorted(ends, inside, side="right")  # right: steps over stretches of no length

@@ -1,7 +1,7 @@
-"""Where to look for a target that is not seen: farther and farther around its last place, then everywhere.
+"""Where to search for a lost target: farther and farther around its last place, then everywhere.
 
-The part of the frame that is searched doubles in size every few frames. It is covered evenly but never twice at the
-same places: one candidate in every cell of a grid, anywhere in its cell and at any of the scales allowed.
+The searched region doubles in size every few frames. Candidates cover it evenly: one in every cell of a grid, at a
+random place in the cell and a random scale.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from metrack.box import Box
 from metrack.motion.random_walk import Bounds, States
 
 DOUBLES_EVERY = 3  # frames
-SCALE_REACH = 0.25  # log-scale a target may have changed by meanwhile
+SCALE_REACH = 0.25  # largest change of log-scale since the target was last visible
 KEPT = 20  # candidates most like the first frame's samples, which join the particles
 MOST_PIXELS = 400_000  # searched in one frame, counted with the target at its normal size
 
 
 def search_region(last: Box, searched: int, bounds: Bounds) -> Box:
-    """Return the part of the frame to search after so many frames of searching: never more than the frame.
+    """Return the region to search after ``searched`` frames of searching, clipped to the frame.
 
     >>> search_region(Box(40, 40, 10, 10), 3, Bounds(10, 10, 100, 60))
     Box(x=25.0, y=25.0, w=40.0, h=35.0)

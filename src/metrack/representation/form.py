@@ -1,12 +1,12 @@
-"""What the samples of a class leave unexplained, as one quadratic form of the candidate, kept up to date.
+"""The residual energy of a class as a quadratic form of the candidate, with low-rank updates.
 
 With the samples of a class as columns of P, the metric M and a positive ridge,
 
     theta(y) = y' A y,   A = M - M P (P'MP + ridge I)^-1 P'M   and, the same,   A^-1 = M^-1 + P P' / ridge.
 
 Read the second way, a sample that joins or leaves changes the inverse of A by one outer product, and so does a step of
-metric learning. So A follows by as many ranks as there are changes: the updates of the paper's section 3.3, for many
-samples and steps at once, and without inverting a Gram matrix or M. M must stay positive definite.
+metric learning. So A is updated by as many ranks as there are changes: the updates of the paper's section 3.3, for many
+samples and steps at once, without inverting a Gram matrix or M. M must stay positive definite.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SLACK = 1e-3  # of a squared length that rounding may add to it
 
 
 class ResidualForm:
-    """The form of one class.
+    """The quadratic form of one class.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ResidualForm:
 
     @classmethod
     def of(cls, samples: Floats, metric: Floats, weighted: Floats, ridge: float) -> Self:
-        """Form it anew from samples ``(n, D)``, the metric and the samples' Gram matrix ``(n, n)`` in the metric."""
+        """Compute it from samples ``(n, D)``, the metric and the samples' Gram matrix ``(n, n)`` in the metric."""
         return cls(metric - factorise(weighted, ridge).form(samples @ metric), ridge)
 
     def energy(self, candidates: Floats) -> Floats:
@@ -45,19 +45,19 @@ class ResidualForm:
         return quadratic(self.matrix, candidates)
 
     def is_sound(self, metric: Floats) -> bool:
-        """Whether rounding has left a form of this metric: no direction explains less than nothing or more than all."""
+        """Check 0 <= diag(A) <= diag(M), which rounding may have spoilt."""
         own, whole = np.diagonal(self.matrix), np.diagonal(metric)
         return bool(((own >= 0) & (own <= (1 + SLACK) * whole)).all())
 
     def replace(self, leaving: Floats, joining: Floats) -> None:
-        """Let samples ``(k, D)`` leave and others ``(j, D)`` join."""
+        """Update A for samples ``(k, D)`` that leave and others ``(j, D)`` that join."""
         W = np.concatenate([joining, leaving])  # (j + k, D)
         signs = np.repeat([1.0, -1.0], [len(joining), len(leaving)])
         WA = self._times(W)
         self._add(WA, -(self.ridge * np.diag(signs) + _symmetric(WA @ W.T)))
 
     def change_metric(self, samples: Floats, push: Floats, pull: Floats, seen_push: Floats, seen_pull: Floats) -> None:
-        """Follow the metric when ``push' push - pull' pull`` is added to it.
+        """Update A when ``push' push - pull' pull`` is added to the metric.
 
         ``push`` and ``pull`` are ``(m, D)`` and ``(l, D)``; ``seen_*`` are their inner products with the class's
         samples ``(n, D)``.

@@ -1,4 +1,4 @@
-"""How well remembered samples explain a candidate, measured in the learned metric.
+"""Least squares in the learned metric: how well samples explain a candidate.
 
 For a candidate y, the samples P of one class as columns, and the metric M,
 
@@ -24,7 +24,7 @@ ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class Triangle:
-    """A positive definite Gram matrix ready for solving: ``matrix = lower lower'``."""
+    """Cholesky factor of a positive definite Gram matrix: ``matrix = lower lower'``."""
 
     lower: Floats
 
@@ -43,7 +43,7 @@ class Triangle:
 
 @dataclass(frozen=True, slots=True)
 class PseudoInverse:
-    """Any other symmetric matrix: its pseudo-inverse is ``half diag(signs) half'``."""
+    """Pseudo-inverse of any other symmetric matrix: ``half diag(signs) half'``."""
 
     half: Floats
     signs: Floats
@@ -61,7 +61,7 @@ class PseudoInverse:
 
 
 def factorise(weighted: Floats, ridge: float) -> Triangle | PseudoInverse:
-    """Make the metric-weighted Gram matrix ``(n, n)`` of a class ready for solving, the ridge added to its diagonal.
+    """Factorise the metric-weighted Gram matrix ``(n, n)`` of a class, the ridge added to its diagonal.
 
     Directions that rounding could have made are left out.
     """
@@ -106,7 +106,7 @@ def _sum_pairs(rows: Floats, seen: Floats, diagonal: Floats, energy: Floats) -> 
 
 
 def residual_energy(templates: Floats, candidates: Floats, metric: Floats, ridge: float) -> Floats:
-    """How badly each candidate is explained by the templates: theta, at least 0.
+    """Return theta, the residual energy of each candidate against the templates, at least 0.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def residual_energy(templates: Floats, candidates: Floats, metric: Floats, ridge
 
 
 def score(theta_f: Floats, theta_b: Floats, gamma_f: float, gamma_b: float, rho: float) -> NDArray[np.float64]:
-    """Similarity to the foreground rather than the background, in [0, 1] (paper: eq. 3).
+    """Return the score: similarity to the foreground rather than the background, in [0, 1] (paper: eq. 3).
 
     >>> score(np.array([0.0]), np.array([np.inf]), 1, 1, 0.1).round(3)
     array([0.731])

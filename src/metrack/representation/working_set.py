@@ -22,14 +22,14 @@ from metrack.representation.line_search import SUMS, Vector, lowest_point
 
 JOINING = 5  # templates that may join in one round
 SETTLED = 0.1  # of the tolerance is left to the templates in use
-MOST_STEPS = 100  # of one settlement; two are usual
+MOST_STEPS = 100  # Newton steps on one working set; two are usual
 
 Ints = NDArray[np.int64]
 Matrix = NDArray[np.float64]
 
 
 class Terms(NamedTuple):
-    """What all candidates have in common."""
+    """The templates and the weight of the l1 norm, shared by all candidates."""
 
     templates: Matrix  # (n, D)
     gram: Matrix  # (n, n) their products with each other
@@ -57,7 +57,7 @@ def improve(
 
     Parameters
     ----------
-    terms : Terms           templates and the price of using them
+    terms : Terms           templates and the weight of the l1 norm
     candidates : (N, D)     what is coded
     rows : (k,)             candidates to look at
     slopes : (k, n)         ``t'r`` of every template and of the clipped residuals; used up
@@ -178,7 +178,7 @@ def _gather(T: Matrix, y: Vector, numbers: Ints, signs: Vector, code: Vector) ->
 
 @njit(cache=True, nogil=True)
 def _swap(some: WorkingSet, a: int, b: int) -> None:
-    """Let two templates change places."""
+    """Swap two templates."""
     for array in (some.signs, some.x, some.slopes, some.step):
         array[a], array[b] = array[b], array[a]
     numbers, A = some.numbers, some.A

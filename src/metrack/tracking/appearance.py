@@ -63,7 +63,7 @@ class Appearance:
         """Residual energies ``(N,)`` of candidates ``(N, D)`` against foreground and background, at least 0."""
         return self._residuals.energies(candidates)
 
-    def strangeness(self, candidates: Floats) -> Floats:
+    def template_error(self, candidates: Floats) -> Floats:
         """Squared distance ``(N,)`` of candidates ``(N, D)`` to the nearest sample of the first frame."""
         return nearest_squares(candidates, self.first)
 

@@ -169,7 +169,7 @@ class ParticleLocator:
         states = scatter(rng, search.candidates, window, self._log_scale, observer.bounds)
         boxes = observer.bounds.to_boxes(states)
         view = observer.cut(query.frame, boxes, self.zoom, self._margin)
-        familiar = np.argsort(observer.appearance.strangeness(view.describe(boxes)))[:KEPT]
+        familiar = np.argsort(observer.appearance.template_error(view.describe(boxes)))[:KEPT]
         covered = view.covered(observer.bounds.to_boxes(explored))
         return np.vstack([states[familiar], explored[covered]]), view
 

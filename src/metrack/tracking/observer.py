@@ -32,13 +32,13 @@ class Observer:
         boxes = self.bounds.to_boxes(states)
         descriptors = view.describe(boxes)
         theta_f, theta_b = self.appearance.energies(descriptors)
-        strangeness = self.appearance.strangeness(descriptors)
-        return Cloud(states, boxes, theta_f, theta_b, strangeness, self.score(theta_f, theta_b, strangeness))
+        template_error = self.appearance.template_error(descriptors)
+        return Cloud(states, boxes, theta_f, theta_b, template_error, self.score(theta_f, theta_b, template_error))
 
-    def score(self, theta_f: Floats, theta_b: Floats, strangeness: Floats) -> NDArray[np.float64]:
+    def score(self, theta_f: Floats, theta_b: Floats, template_error: Floats) -> NDArray[np.float64]:
         """Score candidates by their residuals and template errors ``(N,)``; scores are in [0, 1]."""
         settings = self.config.representation
-        loyal = theta_f + settings.loyalty * strangeness
+        loyal = theta_f + settings.loyalty * template_error
         return score(loyal, theta_b, settings.gamma_f, settings.gamma_b, settings.rho)
 
     def cut(self, frame: Frame, boxes: Floats, zoom: float, margin: float = 0.0) -> View:

@@ -186,7 +186,7 @@ class Tracker:
             view = state.observer.cut(frame, boxes, state.locator.zoom)
             appearance = state.appearance if metric else state.appearance.without_metric()
             descriptors = view.describe(boxes)
-            return state.observer.score(*appearance.energies(descriptors), state.appearance.strangeness(descriptors))
+            return state.observer.score(*appearance.energies(descriptors), state.appearance.template_error(descriptors))
 
     @property
     def box(self) -> Box:
@@ -222,7 +222,7 @@ class Tracker:
     ) -> Sighting:
         """Measure the errors of an estimate; of boxes on the same place the best aligned one counts."""
         beside = iou(cloud.boxes, cloud.boxes[chosen : chosen + 1]) > 0.5
-        template = float(cloud.strangeness[beside].min(initial=cloud.strangeness[chosen]))
+        template = float(cloud.template_error[beside].min(initial=cloud.template_error[chosen]))
         gap = colours_of(query.frame, box) - state.colours
         evidence = Evidence(float(cloud.theta_f[chosen]) / ENERGY, template / ENERGY, float(gap @ gap), response)
         odds = log_odds(evidence, self.config.confidence.weights)

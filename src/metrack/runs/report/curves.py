@@ -13,7 +13,7 @@ from metrack.estimate import TRACKING
 from metrack.frames.formats import Record
 from metrack.identity import cumulative
 from metrack.runs.events import Event
-from metrack.runs.report.reading import Known, Run
+from metrack.runs.report.reading import Known, RunData
 
 UNKNOWN, OTHER = "unknown", "somebody else"
 GREY, PALE = 0.5, 0.2  # strengths of ink: unknown, and others
@@ -21,12 +21,12 @@ MOST_MARGIN = 3.0  # drawn: how far beyond it does not matter
 MOST = len(PALETTE)  # known targets in one chart
 
 
-def name_of(run: Run, target: int) -> str:
+def name_of(run: RunData, target: int) -> str:
     """Name a target where there are several."""
     return f"Target {target}" if len(run.records) > 1 else ""
 
 
-def timeline(run: Run) -> Chart:
+def timeline(run: RunData) -> Chart:
     """Scores over frames, one panel per target: spans where it was not seen, notes where that changed."""
     panels = [
         Panel(
@@ -42,7 +42,7 @@ def timeline(run: Run) -> Chart:
     return Chart("Score of every frame, and when the target was hidden", panels, [*keys, *_state_keys(run)])
 
 
-def occlusion(run: Run) -> Chart | None:
+def occlusion(run: RunData) -> Chart | None:
     """The errors of a target, and how far beyond its limit the rule was that decided; None where none are kept."""
     panels = [panel for target in run.records for panel in (*_error_panels(run, target), *_margin_panels(run, target))]
     if not panels:
@@ -54,7 +54,7 @@ def occlusion(run: Run) -> Chart | None:
     return Chart("Errors over the frames, and what decided", panels, [*keys, *_state_keys(run)])
 
 
-def identification(run: Run, target: int) -> Chart | None:
+def identification(run: RunData, target: int) -> Chart | None:
     """Distances to known targets, of each frame and of all so far, and whom they name; None where there are none."""
     known = run.known
     records = [record for record in run.records[target] if record.distances is not None]
@@ -79,7 +79,7 @@ def identification(run: Run, target: int) -> Chart | None:
     return Chart("Distance to every known target, and whom it names", panels, _person_keys(known, colours), columns=2)
 
 
-def _error_panels(run: Run, target: int) -> Iterator[Panel]:
+def _error_panels(run: RunData, target: int) -> Iterator[Panel]:
     records = run.records[target]
     if all(record.evidence is None for record in records):
         return
@@ -89,7 +89,7 @@ def _error_panels(run: Run, target: int) -> Iterator[Panel]:
     yield _panel_of(run, target, "Error against the first frame", template)
 
 
-def _margin_panels(run: Run, target: int) -> Iterator[Panel]:
+def _margin_panels(run: RunData, target: int) -> Iterator[Panel]:
     """Show the margin of every verdict, with its limit at 1."""
     records = run.records[target]
     if all(record.verdict is None for record in records):
@@ -100,7 +100,7 @@ def _margin_panels(run: Run, target: int) -> Iterator[Panel]:
     yield _panel_of(run, target, "Value that decided; above 1: hidden", margins, limit)
 
 
-def _panel_of(run: Run, target: int, title: str, values: Numbers, *others: Curve) -> Panel:
+def _panel_of(run: RunData, target: int, title: str, values: Numbers, *others: Curve) -> Panel:
     name = name_of(run, target)
     return Panel(
         title=f"{name}: {title[0].lower()}{title[1:]}" if name else title,
@@ -173,12 +173,12 @@ def _hidden(records: Sequence[Record]) -> list[Span]:
     ]
 
 
-def _state_keys(run: Run) -> list[Key]:
+def _state_keys(run: RunData) -> list[Key]:
     seen = {record.state for records in run.records.values() for record in records}
     return [Key(state, colour, "area", strength) for state, (colour, strength) in STATES.items() if state in seen]
 
 
-def _note(run: Run, event: Event) -> Note:
+def _note(run: RunData, event: Event) -> Note:
     return Note(event.frame, f"{event.frame} {run.words(event)}", f"frame {event.frame}: {event.event}, {event.reason}")
 
 

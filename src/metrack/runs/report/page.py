@@ -12,7 +12,7 @@ from metrack.draw.page import Cell, Column, Section, chart_html, page, strip_htm
 from metrack.draw.palette import target_colour
 from metrack.runs.job import Job
 from metrack.runs.report.curves import identification, occlusion, timeline
-from metrack.runs.report.reading import Run
+from metrack.runs.report.reading import RunData
 from metrack.runs.report.strip import Shot, shots
 from metrack.runs.results import VIDEO
 from metrack.tracking import confidence
@@ -21,7 +21,7 @@ SHOTS, SHOT_WIDTH = 12, 420
 DATA_FILES = (VIDEO, "trajectory.jsonl", "events.jsonl", "boxes.csv", "summary.json")
 
 
-def run_page(run: Run, beside: Path) -> str:
+def run_page(run: RunData, beside: Path) -> str:
     """Return the whole page; ``beside`` is the folder it will lie in, whose files it names."""
     known = [identification(run, target) for target in run.records]
     sections = [
@@ -60,13 +60,13 @@ IDENTITY_INTRO = (
 )
 
 
-def _title(run: Run) -> str:
+def _title(run: RunData) -> str:
     source = str(run.summary["source"])
     parts = [part for part in Path(source).parts if part not in ("/", "img", "img1")]
     return source if "://" in source or source.isdigit() or not parts else parts[-1]
 
 
-def _intro(run: Run) -> str:
+def _intro(run: RunData) -> str:
     count = len(run.records)
     targets, each = ("one target", "") if count == 1 else (f"{count} targets", "each ")
     said = {"done": "", "running": " The run was still under way.", "interrupted": " The run was interrupted."}
@@ -78,12 +78,12 @@ def _intro(run: Run) -> str:
     )
 
 
-def _facts_html(run: Run) -> str:
+def _facts_html(run: RunData) -> str:
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{html}</dd>" for name, html in _facts(run))
     return f'<dl class="facts">{rows}</dl>'
 
 
-def _facts(run: Run) -> Iterator[tuple[str, str]]:
+def _facts(run: RunData) -> Iterator[tuple[str, str]]:
     """Give names and HTML."""
     summary = run.summary
     width, height = summary["size"]
@@ -103,7 +103,7 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
     yield "again", f"<code>{escape(Job.from_summary(summary).command)}</code>"
 
 
-def _events_html(run: Run) -> str:
+def _events_html(run: RunData) -> str:
     return _shots_html(shots(run, SHOTS, SHOT_WIDTH)) + chart_html(timeline(run)) + _event_table(run)
 
 
@@ -118,7 +118,7 @@ def _shots_html(chosen: list[Shot]) -> str:
     return strip_html(figures, "moments")
 
 
-def _event_table(run: Run) -> str:
+def _event_table(run: RunData) -> str:
     if not run.events:
         return "<p>Nothing happened: in every frame the target counts as seen.</p>"
     columns = [Column("event"), Column("frame", digits=0), Column("second", digits=2), Column("target", digits=0)]
@@ -135,7 +135,7 @@ def _section(title: str, charts: list[Chart | None], intro: str) -> Iterator[Sec
         yield Section(title, "".join(shown), intro)
 
 
-def _footer(run: Run, beside: Path) -> str:
+def _footer(run: RunData, beside: Path) -> str:
     present = [name for name in DATA_FILES if (beside / name).is_file()]
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in present)
     made = f"Made by metrack {escape(str(run.summary.get('version', '')))}"

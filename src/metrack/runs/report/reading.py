@@ -19,15 +19,15 @@ WANTED = "folder must be a folder made by metrack track, demo or evaluate"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Who could be identified: names in the order of distances, and the mean distance beyond which it is nobody."""
+    """Known targets: names in the order of distances, and the mean distance above which the target is unknown."""
 
     names: tuple[str, ...]
     unknown_above: float
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """One run: its summary, the records of every target in the order of frames, and what happened."""
+class RunData:
+    """Results of one run: its summary, the records of every target in the order of frames, and the events."""
 
     folder: Path
     summary: dict[str, Any]
@@ -36,12 +36,12 @@ class Run:
 
     @property
     def frames(self) -> list[int]:
-        """Numbers of the frames that were followed, in order."""
+        """Indices of the tracked frames, in order."""
         return sorted({record.frame for records in self.records.values() for record in records})
 
     @property
     def seconds(self) -> float:
-        """How long what was followed lasts: from the first frame to the last."""
+        """Seconds of video from the first tracked frame to the last."""
         times = [record.time for records in self.records.values() for record in records]
         return max(times) - min(times)
 
@@ -70,7 +70,7 @@ def is_run(folder: Path) -> bool:
     return (folder / TRAJECTORY).is_file() and "source" in read_summary(folder)
 
 
-def read_run(folder: Path) -> Run:
+def read_run(folder: Path) -> RunData:
     """Read a run, finished or not."""
     if not is_run(folder):
         raise ValueError(f"{WANTED}, but {str(folder)!r} is not")
@@ -83,7 +83,7 @@ def read_run(folder: Path) -> Run:
     by_target: dict[int, list[Record]] = {}
     for record in sorted(records, key=lambda each: (each.target, each.frame)):
         by_target.setdefault(record.target, []).append(record)
-    return Run(folder, read_summary(folder), by_target, _events(folder, records))
+    return RunData(folder, read_summary(folder), by_target, _events(folder, records))
 
 
 def _events(folder: Path, records: list[Record]) -> list[Event]:

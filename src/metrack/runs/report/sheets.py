@@ -16,7 +16,7 @@ from metrack.draw.palette import TEXT
 from metrack.draw.pictures import grid, write_picture
 from metrack.draw.raster import SCALE, to_image
 from metrack.runs.report.curves import identification, occlusion, timeline
-from metrack.runs.report.reading import Run
+from metrack.runs.report.reading import RunData
 from metrack.runs.report.strip import Shot, shots
 
 MARGIN = 20  # pixels of a drawing
@@ -24,7 +24,7 @@ COLUMNS, MOST = 4, 8  # shots beside each other, and in all
 GAP, CAPTION, TEXT_SIZE = 12 * SCALE, 24 * SCALE, 12 * SCALE  # pixels of the picture
 
 
-def write_sheets(run: Run, out: Path) -> list[Path]:
+def write_sheets(run: RunData, out: Path) -> list[Path]:
     """Write ``events.png``, and ``occlusion.png`` and ``identification.png`` where the run has such curves."""
     sheets = {"events.png": events_sheet(run), "occlusion.png": _charts_sheet([occlusion(run)])}
     sheets["identification.png"] = _charts_sheet([identification(run, target) for target in run.records])
@@ -36,7 +36,7 @@ def write_sheets(run: Run, out: Path) -> list[Path]:
     return written
 
 
-def events_sheet(run: Run) -> Frame:
+def events_sheet(run: RunData) -> Frame:
     """Draw the frames of the events above the scores of all frames."""
     width = (WIDE * SCALE - GAP * (COLUMNS - 1)) // COLUMNS
     tiles = [_captioned(shot) for shot in shots(run, MOST, width)]

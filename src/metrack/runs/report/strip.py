@@ -16,7 +16,7 @@ from metrack.draw.pictures import resized
 from metrack.frames import Source, open_source
 from metrack.frames.formats import Record
 from metrack.runs.events import Event
-from metrack.runs.report.reading import Run
+from metrack.runs.report.reading import RunData
 from metrack.runs.results import VIDEO
 
 BOLD = 140  # how many lines are as wide as a picture: it will be seen small
@@ -40,7 +40,7 @@ class Shot:
     image: Frame
 
 
-def moments(run: Run, most: int) -> list[Moment]:
+def moments(run: RunData, most: int) -> list[Moment]:
     """Choose at most ``most`` moments in the order of frames, with events evenly spread where they are too many."""
     frames = run.frames
     found = {frames[0]: "first frame"} | {frames[-1]: "last frame" if len(frames) > 1 else "first frame"}
@@ -61,7 +61,7 @@ def moments(run: Run, most: int) -> list[Moment]:
     return [Moment(frame, found[frame]) for frame in sorted(found)]
 
 
-def shots(run: Run, most: int, width: int) -> list[Shot]:
+def shots(run: RunData, most: int, width: int) -> list[Shot]:
     """Draw the chosen moments ``width`` pixels wide; none where no frame can be read any more.
 
     Frames come from the source; where that is live or gone, from the video of the run, which has its boxes on it.
@@ -78,11 +78,11 @@ def _apart(frame: int, others: Iterable[int]) -> float:
     return min((abs(frame - other) for other in others), default=math.inf)
 
 
-def _words(run: Run, event: Event) -> str:
+def _words(run: RunData, event: Event) -> str:
     return f"target {event.target} {run.words(event)}" if len(run.records) > 1 else run.words(event)
 
 
-def _unsure(run: Run) -> Iterator[tuple[int, float]]:
+def _unsure(run: RunData) -> Iterator[tuple[int, float]]:
     """Yield frames with the lowest score of any target in them, the lowest first."""
     lowest: dict[int, float] = {}
     for records in run.records.values():
@@ -91,7 +91,7 @@ def _unsure(run: Run) -> Iterator[tuple[int, float]]:
     yield from sorted(lowest.items(), key=lambda each: each[1])
 
 
-def _from_source(run: Run, frames: list[int], width: int) -> Iterator[tuple[int, Frame]]:
+def _from_source(run: RunData, frames: list[int], width: int) -> Iterator[tuple[int, Frame]]:
     source = str(run.summary["source"])
     if run.summary["live"] or "://" in source or source.isdigit():
         return
@@ -101,7 +101,7 @@ def _from_source(run: Run, frames: list[int], width: int) -> Iterator[tuple[int,
         yield number, draw(small, [_mark(record, scale) for record in run.at(number)], bold=bold)
 
 
-def _from_video(run: Run, frames: list[int], width: int) -> Iterator[tuple[int, Frame]]:
+def _from_video(run: RunData, frames: list[int], width: int) -> Iterator[tuple[int, Frame]]:
     """Read the video, whose first frame is the first that was followed."""
     video, numbers = run.folder / VIDEO, run.frames
     if video.is_file():

@@ -36,6 +36,7 @@ function fill(panel, run, told, key) {
   const picture = (name) => `/api/runs/${run.id}/why/${name}.png?of=${encodeURIComponent(key)}`;
   panel.replaceChildren(
     h("h2", {}, `Why, at frame ${told.frame}`), ...chooser(run, told),
+    told.reason ? note(`Judged as ${told.state}: ${told.reason}.`) : "",
     ...maps(told, picture), ...residuals(told), ...memory(told, picture), ...metric(told, picture), ...identity(run, told),
   );
   if (told.theta) plotResiduals($("thetas"), told);
