@@ -26,6 +26,7 @@ import numpy as np
 from rich.console import Console
 
 from development import data_folder
+from metrack.cli.options import in_options
 from metrack.cli.progress import Steps
 from metrack.evaluation.comparison import TrackerScores
 from metrack.evaluation.evaluate import evaluate
@@ -66,7 +67,7 @@ def main(arguments: list[str] | None = None, workers: Workers | None = None) -> 
     try:
         return make_table(options, console, workers or LocalWorkers(options.processes))
     except ValueError as error:
-        print(error, file=sys.stderr)
+        print(in_options(str(error), "readme"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         console.print(f"interrupted: what is finished is in {options.out}, the same command goes on")

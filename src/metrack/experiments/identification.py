@@ -1,7 +1,7 @@
 """Identification of the tracked target, by each frame alone or by all frames so far.
 
-Every sequence is one target. Its templates are truth boxes of its first part; the rest is followed, and what was
-followed is compared with the templates of all. The metric is learned from the templates, on triplets, so that every
+Every sequence is one target. Its templates are truth boxes of its first part; the rest is tracked, and what was
+tracked is compared with the templates of all. The metric is learned from the templates, on triplets, so that every
 target is nearer to itself than to others.
 """
 
@@ -145,7 +145,7 @@ IDENTIFICATION = Experiment(
     id="identification",
     title="Identification",
     shows="Figures 16 and 17",
-    question="Is a followed target named more reliably by all frames so far than by each frame alone?",
+    question="Is a tracked target named more reliably by all frames so far than by each frame alone?",
     run=run,
     trackers=("Ours=paper",),
     measures=(),
