@@ -4,12 +4,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint guard bench accuracy tables readme-table chromium axe-core biome toolkits clean
+.PHONY: help demo test lint golden guard bench accuracy tables readme-table chromium axe-core biome toolkits clean
 
 help:
 	@echo "make demo      run the main job on the built-in clip and leave a folder to look at"
 	@echo "make test      pass the tests"
 	@echo "make lint      check style and types"
+	@echo "make golden    see that no box, state, event or result file has changed (two minutes)"
 	@echo "make guard     see that no preset has become less accurate (a minute)"
 	@echo "make bench     measure speed, beside OpenCV's trackers, and how it grows (a quarter of an hour)"
 	@echo "make accuracy  measure accuracy on the sequences under METRACK_DATA"
@@ -20,13 +21,16 @@ demo: .venv/core
 	$(BIN)/metrack demo
 
 test: .venv/dev .venv-toolkits/ready chromium axe-core
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --ignore tests/golden
 
 lint: .venv/dev biome
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@if test -x $(BIOME_PROGRAM); then $(BIOME_PROGRAM) lint --error-on-warnings; fi
+
+golden: .venv/dev
+	$(BIN)/python -m pytest tests/golden
 
 guard: .venv/core
 	$(BIN)/python benchmarks/guard.py

@@ -54,14 +54,14 @@ FIGURES = ("AUC", "P@20", "CLE", "VOR", "success", "learning, ms", "frame, ms")
 
 
 @dataclass(frozen=True)
-class Run:
+class Trial:
     variant: str
     sequence: Sequence
     config: TrackerConfig
     seed: int
 
 
-def follow(run: Run) -> tuple[float, ...]:
+def follow(run: Trial) -> tuple[float, ...]:
     """One pass over one sequence, in figures."""
     truth, frames = run.sequence.truth, iter(run.sequence.pictures)
     tracker = Tracker(run.config, seed=zlib.crc32(run.sequence.name.encode()) + run.seed)
@@ -76,7 +76,7 @@ def follow(run: Run) -> tuple[float, ...]:
     return *scores, learning, frame
 
 
-def told(results: Iterable[tuple[float, ...]], runs: list[Run]) -> Iterator[tuple[float, ...]]:
+def told(results: Iterable[tuple[float, ...]], runs: list[Trial]) -> Iterator[tuple[float, ...]]:
     """Pass results on, each with a line about it."""
     start = time.perf_counter()
     for k, (run, figures) in enumerate(zip(runs, results, strict=True), start=1):
@@ -101,7 +101,7 @@ def measure(
     seeds, starts, length = options.seeds, options.starts, options.length
     places = [[len(s) * k // starts for k in range(starts)] for s in sequences]
     runs = [
-        Run(name, s.part(start, None if length is None else start + length), config, k)
+        Trial(name, s.part(start, None if length is None else start + length), config, k)
         for name, config in variants.items()
         for s, starting in zip(sequences, places, strict=True)
         for k in range(options.first_seed, options.first_seed + seeds)

@@ -55,9 +55,7 @@ class Version:
         return float(answer)
 
     def close(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
+        self.process.communicate()  # closes its input, at which it ends
 
 
 def serve(file: Path) -> None:

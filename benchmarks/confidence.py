@@ -37,7 +37,7 @@ SHRINKAGE = 1e-3
 
 
 @dataclass(frozen=True)
-class Run:
+class Trial:
     sequence: Sequence
     config: TrackerConfig
     number: int
@@ -51,7 +51,7 @@ class Followed:
     said: np.ndarray  # (T,) the probability the tracker gave with the weights it has now
 
 
-def follow(run: Run) -> Followed:
+def follow(run: Trial) -> Followed:
     sequence = run.sequence
     tracker = Tracker(run.config, seed=run_seed(0, sequence.name, run.number))
     pictures = iter(sequence.pictures)
@@ -116,7 +116,7 @@ def main() -> None:
     if not sequences:
         raise SystemExit("there are no sequences: set METRACK_DATA to a folder that holds sequences/<Name>/img")
     config = preset(options.preset).replace(dict(change.split("=", 1) for change in options.set))
-    work = [Run(sequence, config, number) for sequence in sequences for number in range(1, options.seeds + 1)]
+    work = [Trial(sequence, config, number) for sequence in sequences for number in range(1, options.seeds + 1)]
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
         runs = list(track(pool.imap(follow, work), total=len(work), description="following"))
     runs = sorted(runs, key=lambda run: run.name)

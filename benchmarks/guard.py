@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from arithmetic import pin
 from development import development_sequences
 from metrack.box import iou
 from metrack.config import PRESETS
@@ -119,4 +117,5 @@ def as_table(found: Figures, known: Figures) -> Table:
 
 
 if __name__ == "__main__":
+    pin()  # or another processor would find other figures
     sys.exit(main())

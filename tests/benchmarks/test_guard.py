@@ -5,19 +5,11 @@ import json
 import pytest
 
 import guard
-from metrack.evaluation.execute import execute
 from metrack.evaluation.trackers import TrackerSpec
+from support.in_process import InProcess
 
 QUICK = ["--frames", "20", "--sequences", "hard-fast", "hard-lighting"]
 GOOD, BAD = "fast", "fast=paper:motion.particles=25,motion.shift_std=0.5"  # particles that hardly move
-
-
-class InProcess:
-    """Workers in this process."""
-
-    def execute(self, runs):
-        for run in runs:
-            yield run, execute(run)
 
 
 @pytest.fixture(autouse=True)

@@ -7,32 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from metrack.rivals.peers import PEERS
 from PIL import Image
 
 from metrack.evaluation.comparison import score_folder
-from metrack.evaluation.execute import execute
 from metrack.evaluation.sequences import builtin_sequences
+from metrack.rivals import RIVALS
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import readme  # noqa: E402
+from support.in_process import InProcess  # noqa: E402
 
-RIVALS = ("csrt", "mil", "dsst")
+CHOSEN = ("csrt", "mil", "dsst")
 FRAMES = 8
 TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold | table\n{readme.END}\n\nafter ünd\n"
-
-
-class Alone:
-    """A workers in this process that counts what it does."""
-
-    def __init__(self):
-        self.made = 0
-
-    def execute(self, runs):
-        for run in runs:
-            self.made += 1
-            yield run, execute(run)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +60,7 @@ def page(tmp_path):
 
 
 def make(page, out, *arguments, workers=None):
-    return readme.main(["--readme", str(page), "--out", str(out), *arguments], workers or Alone())
+    return readme.main(["--readme", str(page), "--out", str(out), *arguments], workers or InProcess())
 
 
 def cells(page):
@@ -82,7 +70,7 @@ def cells(page):
 
 
 def test_the_table_has_a_title_for_every_rival():
-    assert readme.RIVALS.keys() == PEERS.keys() - {"static"}
+    assert readme.TITLES_OF_RIVALS.keys() == RIVALS.keys() - {"static"}
 
 
 def test_the_readme_has_the_marks():
@@ -91,14 +79,32 @@ def test_the_readme_has_the_marks():
     assert "## How it works" in after
 
 
+def check_figures(rows, seconds, out, names):
+    """Every cell of a preset's row, and of CSRT's, is what the runs and the times in the folder say."""
+    for label, title in ((name, f"metrack, preset `{name}`") for name in readme.PRESETS):
+        tracker = score_folder(out / "several").tracker(label)
+        mean, row = tracker.mean(names), rows[title]
+        auc = np.array([[run.figures["auc"] for run in tracker.runs[name]] for name in names])
+        assert [row[0].strip("*"), row[3], row[4]] == [f"{mean[n]:.3f}" for n in ("auc", "success", "precision")]
+        by_seed = sorted(auc[0] + auc[1])
+        assert row[1] == f"{by_seed[0] / 2:.3f} to {by_seed[1] / 2:.3f}"
+        assert row[2] == f"{np.abs(auc[:, 0] - auc[:, 1]).mean():.3f}"
+        own = seconds[f"metrack {label}"]
+        assert row[5:] == [f"{1e3 * own:.1f}", f"{seconds['CSRT'] / own:.3g}x as long"]
+    once = score_folder(out / "once").tracker("csrt").mean(names)
+    assert [cell.strip("*") for cell in rows["OpenCV CSRT"]] == [
+        f"{once['auc']:.3f}", "", "", f"{once['success']:.3f}", f"{once['precision']:.3f}",
+        f"{1e3 * seconds['CSRT']:.1f}", ""]  # fmt: skip
+
+
 def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data, page, sequences, monkeypatch, capsys):
-    monkeypatch.setattr(readme, "RIVALS", {name: readme.RIVALS[name] for name in RIVALS})
+    monkeypatch.setattr(readme, "TITLES_OF_RIVALS", {name: readme.TITLES_OF_RIVALS[name] for name in CHOSEN})
     monkeypatch.setitem(sys.modules, "dlib", None)
     monkeypatch.setitem(readme.due.__globals__, "fingerprint", lambda spec: 6)  # whoever edits the code meanwhile
-    out, workers = tmp_path / "out", Alone()
+    out, workers = tmp_path / "out", InProcess()
     twice = ["--repetitions", "2", "--rounds", "1"]
     assert make(page, out, *twice, workers=workers) == 0
-    assert workers.made == 2 * (2 * len(readme.PRESETS) + len(["csrt", "mil"]))
+    assert len(workers.executed) == 2 * (2 * len(readme.PRESETS) + len(["csrt", "mil"]))
 
     text, names = page.read_text(), [sequence.name for sequence in sequences]
     head, tail = TEXT.split("old | table\n")
@@ -115,20 +121,7 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
     assert list(rows)[:4] == first
     assert set(list(rows)[4:6]) == {"OpenCV CSRT", "OpenCV MIL"}
     assert list(rows)[6:] == last
-    for label, title in zip(readme.PRESETS, first, strict=True):
-        tracker = score_folder(out / "several").tracker(label)
-        mean, row = tracker.mean(names), rows[title]
-        auc = np.array([[run.figures["auc"] for run in tracker.runs[name]] for name in names])
-        assert [row[0].strip("*"), row[3], row[4]] == [f"{mean[n]:.3f}" for n in ("auc", "success", "precision")]
-        by_seed = sorted(auc[0] + auc[1])
-        assert row[1] == f"{by_seed[0] / 2:.3f} to {by_seed[1] / 2:.3f}"
-        assert row[2] == f"{np.abs(auc[:, 0] - auc[:, 1]).mean():.3f}"
-        own = seconds[f"metrack {label}"]
-        assert row[5:] == [f"{1e3 * own:.1f}", f"{seconds['CSRT'] / own:.3g}x as long"]
-    once = score_folder(out / "once").tracker("csrt").mean(names)
-    assert [cell.strip("*") for cell in rows["OpenCV CSRT"]] == [
-        f"{once['auc']:.3f}", "", "", f"{once['success']:.3f}", f"{once['precision']:.3f}",
-        f"{1e3 * seconds['CSRT']:.1f}", ""]  # fmt: skip
+    check_figures(rows, seconds, out, names)
     assert rows["SRDCF (published)"] == ["0.250", "", "", "0.150", "0.550", "", ""]
     without = {title: row[0].strip("*") for title, row in rows.items() if title != last[0]}
     best = [title for title, auc in without.items() if auc == max(without.values())]
@@ -136,16 +129,16 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
     assert rows[last[0]][0] == "1.000"
 
     page.write_text(text.replace("after ünd", "written meanwhile").replace(rows[first[0]][0], "lost"))
-    again = Alone()
+    again = InProcess()
     assert make(page, out, *twice, workers=again) == 0
-    assert again.made == 0
+    assert len(again.executed) == 0
     assert page.read_text() == text.replace("after ünd", "written meanwhile")
 
     monkeypatch.setitem(readme.due.__globals__, "fingerprint", lambda spec: 7)
     assert make(page, out, *twice) == 1
     assert "made by other code; choose another folder or say --keep" in capsys.readouterr().err
     assert make(page, out, *twice, "--keep", workers=again) == 0
-    assert again.made == 0
+    assert len(again.executed) == 0
 
 
 @pytest.mark.parametrize(
@@ -162,10 +155,10 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
 def test_nonsense_is_one_sentence_and_nothing_is_written(tmp_path, page, monkeypatch, capsys, text, arguments, words):
     monkeypatch.setenv("METRACK_DATA", str(tmp_path / "nothing"))
     page.write_text(text)
-    workers = Alone()
+    workers = InProcess()
     assert make(page, tmp_path / "out", *arguments, workers=workers) == 1
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
-    assert (workers.made, page.read_text()) == (0, text)
+    assert (len(workers.executed), page.read_text()) == (0, text)
     assert not (tmp_path / "out").exists()

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrack.evaluation.execute import execute
 from metrack.evaluation.plan import RunProtocol, runs_on, starts_of
 from metrack.evaluation.sequences import hard_sequences
 from paired import (
@@ -18,6 +17,7 @@ from paired import (
     leave_sequences_out,
     worst_quarter,
 )
+from support.in_process import InProcess
 
 spec = importlib.util.spec_from_file_location("tuning", Path(__file__).parents[2] / "benchmarks" / "tuning.py")
 tuning = importlib.util.module_from_spec(spec)
@@ -108,7 +108,7 @@ def test_runs_end_after_a_length():
     runs = runs_on(tuning.TrackerSpec.parse("paper"), sequence, RunProtocol("tre", starts=4, length=7))
     assert [(run.start, len(run.sequence), len(run.sequence.pictures)) for run in runs] == [
         (0, 7, 7), (5, 7, 7), (10, 7, 7), (15, 5, 5)]  # fmt: skip
-    with pytest.raises(ValueError, match="--length must be at least 2 frames, got 1"):
+    with pytest.raises(ValueError, match="length must be at least 2 frames, got 1"):
         RunProtocol(length=1)
 
 
@@ -124,20 +124,6 @@ def test_no_run_starts_on_a_hidden_target():
 # The bench
 
 
-class Alone:
-    """A workers in this process that counts what it does, and may be interrupted."""
-
-    def __init__(self, patience=None):
-        self.made, self.patience = 0, patience
-
-    def execute(self, runs):
-        for run in runs:
-            if self.made == self.patience:
-                raise KeyboardInterrupt
-            self.made += 1
-            yield run, execute(run)
-
-
 @pytest.fixture(autouse=True)
 def _no_filmed_sequences(monkeypatch, tmp_path):
     monkeypatch.setenv("METRACK_DATA", str(tmp_path / "nothing"))
@@ -148,15 +134,15 @@ RIVALS = ["mosse", "--against", "static", "--folds", "3"]
 
 
 def bench(out, *arguments, workers=None):
-    return tuning.main([*TINY, *arguments, "--out", str(out)], workers or Alone())
+    return tuning.main([*TINY, *arguments, "--out", str(out)], workers or InProcess())
 
 
 def test_one_command_goes_on_where_it_was_stopped_and_compares(tmp_path, capsys):
-    out, first, second = tmp_path / "out", Alone(patience=7), Alone()
+    out, first, second = tmp_path / "out", InProcess(stop_after=7), InProcess()
     assert bench(out, *RIVALS, workers=first) == 2
     assert "the same command goes on" in capsys.readouterr().out
     assert bench(out, *RIVALS, "--each", workers=second) == 0
-    assert (first.made, second.made) == (7, 24 - 7)
+    assert (len(first.executed), len(second.executed)) == (7, 24 - 7)
     printed = capsys.readouterr().out
     assert "hard-plain" in printed
     assert "chosen without the fold" in printed
@@ -178,12 +164,12 @@ def test_runs_of_other_code_are_not_mixed_in(tmp_path, capsys, monkeypatch):
     assert bench(out, *once) == 0
     before = {path: path.read_bytes() for path in out.glob("*/*/static/*.txt")}
     monkeypatch.setattr(tuning, "fingerprint", lambda spec: 7)
-    again = Alone()
+    again = InProcess()
     assert bench(out, "again=static", *once, workers=again) == 1
-    assert again.made == 0
+    assert len(again.executed) == 0
     assert "runs of 'static' made by other code" in capsys.readouterr().err
     assert bench(out, "again=static", *once, "--keep", workers=again) == 0
-    assert again.made == len(before) / 2  # boxes and times of each
+    assert len(again.executed) == len(before) / 2  # boxes and times of each
     assert {path: path.read_bytes() for path in before} == before
     found = json.loads((out / "tuning.json").read_text())["candidates"][1]
     assert (found["difference"], found["folds_agree"]) == (0.0, False)
@@ -206,7 +192,7 @@ def test_runs_of_other_code_are_not_mixed_in(tmp_path, capsys, monkeypatch):
 )
 def test_nonsense_is_refused_in_one_sentence_before_any_work(tmp_path, capsys, arguments, words):
     out = tmp_path / "out"
-    assert tuning.main([*arguments, "--out", str(out)], Alone()) == 1
+    assert tuning.main([*arguments, "--out", str(out)], InProcess()) == 1
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1

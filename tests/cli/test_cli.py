@@ -19,7 +19,7 @@ from PIL import Image as Pillow
 
 from metrack.box import Box
 from metrack.cli import run
-from metrack.config import TrackerConfig, preset
+from metrack.config import preset
 from metrack.frames import VideoWriter, open_source
 from metrack.frames.formats import from_otb_line, read_jsonl, whole_lines
 from metrack.synth import Clip, builtin_clip
@@ -179,7 +179,7 @@ def test_info_and_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_info_lists_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["info", "--settings", "--preset", "paper"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    for name, each, value in TrackerConfig().settings():
+    for name, each, value in preset("paper").settings():
         assert f"{name} {value}" in told
         assert each.metadata["text"].split()[0] in told
 

@@ -16,7 +16,6 @@ from metrack.draw.palette import PALETTE, Look
 from metrack.evaluation.by_frame import absent
 from metrack.evaluation.comparison import FIGURES, Comparison, ScoredRun, TrackerScores, score_runs
 from metrack.evaluation.evaluate import EvaluationSetup, evaluate
-from metrack.evaluation.execute import execute
 from metrack.evaluation.pictures import ImagePictures
 from metrack.evaluation.plan import RunProtocol
 from metrack.evaluation.published import Published
@@ -27,23 +26,17 @@ from metrack.evaluation.strips import boxes_html
 from metrack.evaluation.tables import sequence_rows, summary_rows, to_csv, to_json, to_latex
 from metrack.evaluation.trackers import parse_trackers
 from support.browsing import needed, opened_page
+from support.in_process import InProcess
 
 NAMES = ("balloon-calm", "balloon-trip")
 HOSTILE = "<img src=x onerror=alert(1)> & 50%_$"
-
-
-class Here:
-    """A workers of one, in this process."""
-
-    def execute(self, runs):
-        return ((run, execute(run)) for run in runs)
 
 
 def evaluated(folder, trackers, protocol):
     specs = parse_trackers(trackers)
     sequences = choose_sequences(builtin_sequences(frames=60, size=(160, 120)), NAMES)
     setup = EvaluationSetup("some/where/clips", None, protocol, NAMES, {each.label: each.settings() for each in specs})
-    evaluate(setup, specs, sequences, folder, Here())
+    evaluate(setup, specs, sequences, folder, InProcess())
     return setup, score_runs(folder, protocol, [each.label for each in specs], sequences)
 
 

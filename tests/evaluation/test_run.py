@@ -13,28 +13,14 @@ import pytest
 
 from metrack.evaluation.comparison import score_external, score_folder, score_runs
 from metrack.evaluation.evaluate import EvaluationSetup, evaluate
-from metrack.evaluation.execute import execute
 from metrack.evaluation.plan import RunProtocol
 from metrack.evaluation.result import RunResult, is_finished, read_result, write_result
 from metrack.evaluation.sequences import builtin_sequences
 from metrack.evaluation.trackers import parse_trackers
 from metrack.evaluation.workers import ClusterWorkers, LocalWorkers
+from support.in_process import InProcess
 
 FEW = "few=paper:motion.particles=40,metric.triplets=50"
-
-
-class Alone:
-    """A workers in this process that counts what it does and may be stopped."""
-
-    def __init__(self, stop_after=None):
-        self.made, self.stop_after = [], stop_after
-
-    def execute(self, runs):
-        for run in runs:
-            if len(self.made) == self.stop_after:
-                raise KeyboardInterrupt
-            self.made.append(f"{run.spec.label} {run.name}")
-            yield run, execute(run)
 
 
 @pytest.fixture(scope="module")
@@ -60,44 +46,44 @@ def kept(out):
 
 
 def test_finished_runs_are_not_made_again_and_half_written_ones_are(tmp_path, sequences):
-    workers = Alone(stop_after=3)
+    workers = InProcess(stop_after=3)
     with pytest.raises(KeyboardInterrupt):
         run([FEW, "static"], sequences[:2], tmp_path / "cut", workers)
-    assert len(workers.made) == 3
+    assert len(workers.executed) == 3
     half = tmp_path / "cut" / "ope" / "few" / f"{sequences[0].name}_001.txt"
     half.write_text("".join(half.read_text().splitlines(keepends=True)[:5]))
-    rest = Alone()
+    rest = InProcess()
     seen = run([FEW, "static"], sequences[:2], tmp_path / "cut", rest)
-    assert sorted(rest.made) == sorted([f"few {sequences[0].name}_001", f"static {sequences[1].name}_001"])
+    assert sorted(rest.executed) == [("few", f"{sequences[0].name}_001"), ("static", f"{sequences[1].name}_001")]
     assert [progress.done for progress in seen] == [2, 3, 4]
     assert seen[-1].left == 0
-    run([FEW, "static"], sequences[:2], tmp_path / "whole", Alone())
+    run([FEW, "static"], sequences[:2], tmp_path / "whole", InProcess())
     assert kept(tmp_path / "cut") == kept(tmp_path / "whole")
 
 
 def test_trackers_and_sequences_can_be_added_but_settings_not_changed(tmp_path, sequences):
-    run([FEW], sequences[:1], tmp_path, Alone())
-    workers = Alone()
+    run([FEW], sequences[:1], tmp_path, InProcess())
+    workers = InProcess()
     run(["static"], sequences[:2], tmp_path, workers)
-    assert len(workers.made) == 2
+    assert len(workers.executed) == 2
     assert set(EvaluationSetup.load(tmp_path).trackers) == {"few", "static"}
     before = kept(tmp_path)
     with pytest.raises(ValueError, match=r"few's motion.particles 40, which 30 would not fit"):
-        run(["few=paper:motion.particles=30,metric.triplets=50"], sequences[:1], tmp_path, Alone())
+        run(["few=paper:motion.particles=30,metric.triplets=50"], sequences[:1], tmp_path, InProcess())
     with pytest.raises(ValueError, match="protocol"):
-        run([FEW], sequences[:1], tmp_path, Alone(), RunProtocol(seed=1))
+        run([FEW], sequences[:1], tmp_path, InProcess(), RunProtocol(seed=1))
     assert kept(tmp_path) == before
 
 
 def test_somebody_elses_folder_is_left_alone(tmp_path, sequences):
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(ValueError, match="new, empty or an earlier metrack result"):
-        run(["static"], sequences[:1], tmp_path, Alone())
+        run(["static"], sequences[:1], tmp_path, InProcess())
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_processes_give_what_one_process_gives(tmp_path, sequences):
-    run([FEW, "static"], sequences[:3], tmp_path / "alone", Alone(), RunProtocol(repetitions=2))
+    run([FEW, "static"], sequences[:3], tmp_path / "alone", InProcess(), RunProtocol(repetitions=2))
     run([FEW, "static"], sequences[:3], tmp_path / "pool", LocalWorkers(2), RunProtocol(repetitions=2))
     assert kept(tmp_path / "alone") == kept(tmp_path / "pool")
     assert len(kept(tmp_path / "pool")) == 2 + 2 * 3 * 2 * 2
@@ -119,11 +105,11 @@ def test_a_run_that_kills_its_process_is_given_up_and_the_others_are_not(tmp_pat
 def test_what_a_tracker_cannot_start_on_is_told_and_tried_again(tmp_path, sequences):
     thin = sequences[0].part(0, 5)
     thin.truth[:, 2:] = 300, 4  # OpenCV fails inside
-    seen = run(["csrt"], [thin], tmp_path, Alone())
+    seen = run(["csrt"], [thin], tmp_path, InProcess())
     assert "OpenCV cannot start" in seen[-1].error
-    again = Alone()
+    again = InProcess()
     run(["csrt"], [thin], tmp_path, again)
-    assert len(again.made) == 1
+    assert len(again.executed) == 1
 
 
 @pytest.fixture
@@ -157,14 +143,14 @@ def test_a_cluster_that_loses_a_worker_gives_what_one_process_gives(tmp_path, se
 
     evaluate(setup_of(specs, sequences), specs, sequences, tmp_path / "far", ClusterWorkers(address), kill_one)
     assert workers[0].wait(5) == -signal.SIGKILL
-    run([FEW], sequences, tmp_path / "near", Alone())
+    run([FEW], sequences, tmp_path / "near", InProcess())
     assert kept(tmp_path / "far") == kept(tmp_path / "near")
     assert len(kept(tmp_path / "near")) == 2 + 2 * len(sequences)
 
 
 def test_a_cluster_of_our_own(tmp_path, sequences):
     run([FEW], sequences[:2], tmp_path / "far", ClusterWorkers("local", 1))
-    run([FEW], sequences[:2], tmp_path / "near", Alone())
+    run([FEW], sequences[:2], tmp_path / "near", InProcess())
     assert kept(tmp_path / "far") == kept(tmp_path / "near")
 
 
@@ -192,7 +178,7 @@ def test_outcomes_are_read_as_they_were_written(tmp_path, seed):
 
 
 def test_boxes_of_other_programs_are_judged_alike(tmp_path, sequences):
-    run(["static"], sequences[:2], tmp_path / "ours", Alone())
+    run(["static"], sequences[:2], tmp_path / "ours", InProcess())
     ours = score_runs(tmp_path / "ours", RunProtocol(), ["static"], sequences[:2]).tracker("static")
     theirs = tmp_path / "theirs"
     (theirs / sequences[1].name).mkdir(parents=True)

@@ -14,7 +14,6 @@ from metrack.evaluation.events import (
     onsets,
 )
 from metrack.evaluation.scores import (
-    failures,
     frames_per_second,
     mean_centre_error,
     mean_overlap,
@@ -31,7 +30,7 @@ from metrack.evaluation.scores import (
 from reference import scores as slow
 
 NOTHING = [np.array([]), np.array([np.nan, np.nan])]
-OF_OVERLAPS = [mean_overlap, success_curve, success_auc, success_rate, failures, robustness]
+OF_OVERLAPS = [mean_overlap, success_curve, success_auc, success_rate, robustness]
 OF_DISTANCES = [mean_centre_error, precision_curve, precision, normalised_precision_curve, normalised_precision_auc]
 
 shares = st.integers(0, 40).map(lambda k: k / 40)  # thresholds and ties are hit
@@ -116,11 +115,7 @@ class TestDistances:
         )
 
 
-class TestLosing:
-    def test_failures_are_episodes_and_not_frames(self):
-        assert failures(np.array([0.0, 0.0, 0.4, 0.0, np.nan, 0.0, 0.1])) == 2
-        assert failures(np.array([0.1, 0.2])) == 0
-
+class TestRobustness:
     def test_robustness_forgives_nine_frames_and_not_ten(self):
         good, bad = [0.8] * 20, [0.1]
         assert robustness(np.array(good + bad * 9 + good)) == 1
@@ -132,11 +127,9 @@ class TestLosing:
     def test_a_gap_in_the_truth_is_no_recovery(self):
         lapse = np.array([0.8] * 10 + [0.0] * 5 + [np.nan] * 3 + [0.0] * 5)
         assert robustness(lapse) == 0.5
-        assert failures(lapse) == 1
 
     @given(overlaps, st.integers(1, 4))
-    def test_both_are_the_obvious_ones(self, overlap, patience):
-        np.testing.assert_equal(failures(overlap), slow.failures(overlap.tolist()))
+    def test_robustness_is_the_obvious_one(self, overlap, patience):
         np.testing.assert_allclose(
             robustness(overlap, 0.3, patience), slow.robustness(overlap.tolist(), 0.3, patience), atol=1e-12
         )

@@ -1,14 +1,11 @@
 """Record what every preset, ``metrack track`` and the studio give for painted clips.
 
-``python tests/golden/record.py FOLDER`` writes into FOLDER. :data:`ARITHMETIC` pins the instructions that
-OpenBLAS, numba and numpy choose, so that every x86-64 processor with AVX2 gives the same numbers to the last
-digit; the module runs itself again with it.
+``python tests/golden/record.py FOLDER`` writes into FOLDER, with pinned arithmetic (``benchmarks/arithmetic.py``).
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -19,13 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-ARITHMETIC = {
-    "OPENBLAS_CORETYPE": "Haswell",
-    "OPENBLAS_NUM_THREADS": "1",
-    "NUMBA_CPU_NAME": "haswell",
-    "NUMBA_CPU_FEATURES": "+avx2,+fma",
-    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-}
 PRESETS = ("default", "fast", "paper", "paper-structured", "paper-mixed")
 STATES = ("tracking", "occluded", "lost")
 TEXT_FILES = ("*.jsonl", "*.csv", "*.txt", "summary.json")
@@ -178,6 +168,8 @@ def keep(out: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    if any(os.environ.get(name) != value for name, value in ARITHMETIC.items()):
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | ARITHMETIC)
+    sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+    from arithmetic import pin
+
+    pin()
     record(Path(sys.argv[1]))

@@ -1,6 +1,5 @@
 """Scores written as one would explain them, frame by frame and pair by pair."""
 
-import itertools
 import math
 
 
@@ -31,11 +30,6 @@ def normalised_distance(box, true):
     if not (w > 0 and h > 0):
         return math.nan
     return math.dist(((box[0] + box[2] / 2) / w, (box[1] + box[3] / 2) / h), ((x + w / 2) / w, (y + h / 2) / h))
-
-
-def failures(overlap):
-    zero = [value == 0 for value in known(overlap)]
-    return sum(1 for episode, _ in itertools.groupby(zero) if episode) if zero else math.nan
 
 
 def robustness(overlap, threshold, patience):

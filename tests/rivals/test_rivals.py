@@ -10,7 +10,7 @@ from metrack.evaluation.execute import execute
 from metrack.evaluation.plan import RunProtocol, runs_on
 from metrack.evaluation.sequences import builtin_sequences
 from metrack.evaluation.trackers import TrackerSpec
-from metrack.rivals import RIVALS
+from metrack.rivals import RIVALS, Rival, RivalTracker
 from metrack.synth import builtin_clip
 from metrack.testing import check_tracker
 

@@ -20,7 +20,7 @@ from metrack.frames import VideoFrame
 from metrack.frames.formats import Record
 from metrack.runs.events import REAPPEARED, RECOVERED, Event
 from metrack.studio import protocol
-from metrack.studio.pictures import WIDEST, Picture, Shot
+from metrack.studio.pictures import WIDEST, Picture
 from support.studio import CLIP
 
 STATIC = Path(studio.__file__).parent / "static"
@@ -81,7 +81,7 @@ def test_particles_and_messages_are_named():
     np.testing.assert_allclose(cloud["x"], info.particles[:, 0] + info.particles[:, 2] / 2, atol=0.051)
     np.testing.assert_allclose(cloud["y"], info.particles[:, 1] + info.particles[:, 3] / 2, atol=0.051)
     np.testing.assert_allclose(cloud["weight"], info.weights, atol=0.000051)
-    data = protocol.pack({"epoch": 3}, Picture(Shot(VideoFrame(1, 0.04, CLIP[1]), (info, None))))
+    data = protocol.pack({"epoch": 3}, Picture(VideoFrame(1, 0.04, CLIP[1]), (info, None)))
     length = struct.unpack(">I", data[:4])[0]
     message = json.loads(data[4 : 4 + length])
     assert message == {"epoch": 3, "frame": 1, "particles": [cloud, {"x": [], "y": [], "weight": []}]}

@@ -14,7 +14,7 @@ from metrack.cli.options import Out, Preset, Seed
 from metrack.cli.progress import Steps
 
 if TYPE_CHECKING:
-    from metrack.synth.demo import Verdict
+    from metrack.synth.demo import Agreement
 
 
 @app.command()
@@ -28,23 +28,25 @@ def demo(
     from metrack.synth.demo import run_demo
 
     with halting() as halt, Steps(console) as steps:
-        summary, verdict = run_demo(
+        summary, agreement = run_demo(
             out, frames=frames, preset=preset or "default", seed=seed or 0, watch=steps.show, halt=halt
         )
-    console.print(demo_table(summary, verdict, out))
+    console.print(demo_table(summary, agreement, out))
     if summary["status"] == "interrupted":
         raise typer.Exit(2)
 
 
-def demo_table(summary: dict[str, Any], verdict: Verdict, out: Path) -> Table:
+def demo_table(summary: dict[str, Any], agreement: Agreement, out: Path) -> Table:
     """Say how the demonstration went and where to look."""
     table = facts_table()
     width, height = summary["size"]
     x, y, w, h = (f"{side:g}" for side in summary["targets"][0]["box"])
     table.add_row("clip", f"{summary['frames']} frames of {width} x {height}, painted by metrack")
-    table.add_row("followed", f"[bold]{verdict.followed} of {verdict.visible}, {verdict.share:.1f} %[/] of the frames")
+    table.add_row(
+        "followed", f"[bold]{agreement.followed} of {agreement.visible}, {agreement.share:.1f} %[/] of the frames"
+    )
     table.add_row("", "in which half of the target can be seen (overlap above 0.5)")
-    table.add_row("mean overlap", f"{verdict.mean_overlap:.3f}")
+    table.add_row("mean overlap", f"{agreement.mean_overlap:.3f}")
     table.add_row("speed", f"{summary['tracker_fps'] or 0:.0f} frames a second (tracker alone)")
     folder = escape(str(out))
     table.add_row("watch", f"{folder}/tracked.mp4")

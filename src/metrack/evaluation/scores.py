@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrack.arrays import Floats
-from metrack.evaluation.events import onsets
 
 SUCCESS_THRESHOLDS = np.linspace(0.0, 1.0, 21)
 PRECISION_THRESHOLDS = np.arange(51.0)  # pixels
@@ -94,18 +93,6 @@ def normalised_precision_curve(distance: Floats) -> NDArray[np.float64]:
 def normalised_precision_auc(distance: Floats) -> float:
     """Area under the normalised precision curve: the mean of its 51 points."""
     return float(normalised_precision_curve(distance).mean())
-
-
-def failures(overlap: Floats) -> float:
-    """Number of failures: stretches of frames in a row that do not overlap the truth at all.
-
-    An episode goes on through frames without truth: nothing tells that it had ended. No tracker is put back.
-
-    >>> failures(np.array([1.0, 0.0, 0.0, 0.4, 0.0, np.nan, 0.0]))
-    2.0
-    """
-    known = _known(overlap)
-    return float(len(onsets(known == 0))) if len(known) else float("nan")
 
 
 def robustness(overlap: Floats, threshold: float = 0.1, patience: int = 10) -> float:

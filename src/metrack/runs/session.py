@@ -110,8 +110,10 @@ class Session:
         elif status in (DONE, ENDED_EARLY) and not resumable:
             discard_checkpoint(self.folder)
         self._close_files()
-        self.over, self.notice = status, notice
-        return self._write_summary(status)
+        self.notice = notice
+        summary = self._write_summary(status)
+        self.over = status
+        return summary
 
     def reopen(self) -> None:
         """Go on after :meth:`finish`; nothing changes where the run is not over."""

@@ -54,7 +54,7 @@ class LoadedRuns:
             self._resting[name] = None
             resting = [each for each in self._resting if each in self._runs and self._runs[each].resting]
             self._resting = dict.fromkeys(resting)
-            spare = [each for each in resting if each != name and not self._runs[each].irretrievable]
+            spare = [each for each in resting if each != name and not self._runs[each].unrecoverable]
             spare.sort(key=lambda each: self._runs[each].over is None)
             for each in spare[: max(len(resting) - KEPT_AT_REST, 0)]:
                 self._put_away(each)

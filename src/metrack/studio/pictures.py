@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
@@ -17,28 +17,23 @@ from metrack.frames import VideoFrame
 NARROWEST, WIDEST = 64, 1280  # pixels of a picture sent to a page
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shot:
-    """The newest frame, and how the estimates of those targets came about that were followed just now."""
-
-    frame: VideoFrame
-    targets: tuple[Info | None, ...]
-
-
 class Picture:
-    """The newest shot as JPEG files, each made when the first page wants one of that width and once for all pages."""
+    """The newest frame as JPEG files, each made when the first page wants one of that width and once for all pages.
 
-    def __init__(self, shot: Shot) -> None:
-        self.shot = shot
+    ``targets`` says how the estimates of those targets were made that were followed just now.
+    """
+
+    def __init__(self, frame: VideoFrame, targets: Sequence[Info | None]) -> None:
+        self.frame, self.targets = frame, targets
         self._lock = threading.Lock()
         self._files: dict[int, bytes] = {}
 
     def data(self, width: int = WIDEST) -> bytes:
         """Return the file that is as wide as asked for, or as the frame where that is narrower."""
-        width = min(max(width, NARROWEST), WIDEST, self.shot.frame.image.shape[1])
+        width = min(max(width, NARROWEST), WIDEST, self.frame.image.shape[1])
         with self._lock:
             if width not in self._files:
-                self._files[width] = to_jpeg(self.shot.frame.image, width)
+                self._files[width] = to_jpeg(self.frame.image, width)
             return self._files[width]
 
 

@@ -114,8 +114,7 @@ def pack(message: dict[str, Any], picture: Picture | None, width: int = WIDEST) 
     """Make the bytes of a message."""
     data = b""
     if picture is not None:
-        shot = picture.shot
-        message = {**message, "frame": shot.frame.index, "particles": [particles(info) for info in shot.targets]}
+        message = {**message, "frame": picture.frame.index, "particles": [particles(info) for info in picture.targets]}
         data = picture.data(width)
     text = json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
     return struct.pack(">I", len(text)) + text + data

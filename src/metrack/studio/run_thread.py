@@ -25,7 +25,7 @@ from metrack.runs.opening import first_frame
 from metrack.runs.session import Session
 from metrack.runs.summary import DONE, ENDED_EARLY, FAILED, INTERRUPTED, RUNNING, status_of
 from metrack.studio.media import RECORDING
-from metrack.studio.pictures import Picture, Shot
+from metrack.studio.pictures import Picture
 from metrack.studio.reading import Feed
 from metrack.studio.threads import RequestQueue, Result, RunQueue
 
@@ -161,7 +161,7 @@ class RunThread:
         return self.over is not None or not self._going
 
     @property
-    def irretrievable(self) -> bool:
+    def unrecoverable(self) -> bool:
         """Whether nothing on disk could bring back what is not over yet."""
         return self.over is None and (self.live or self.session is None)
 
@@ -273,8 +273,8 @@ class RunThread:
             self._due = max(self._due, time.monotonic() - 1) + 1 / max(session.source.fps, SLOWEST)
 
     def _show(self, session: Session, frame: VideoFrame) -> None:
-        infos = (track.info if track.records[-1].frame == frame.index else None for track in session.tracks)
-        self.picture = Picture(Shot(frame, tuple(infos)))
+        now = [track.info if track.records[-1].frame == frame.index else None for track in session.tracks]
+        self.picture = Picture(frame, now)
 
     def _go(self) -> None:
         if self.over not in (None, INTERRUPTED):
@@ -316,8 +316,8 @@ class RunThread:
 
     def _fetch(self, number: int) -> VideoFrame:
         picture = self.picture
-        if picture is not None and picture.shot.frame.index == number:
-            return picture.shot.frame
+        if picture is not None and picture.frame.index == number:
+            return picture.frame
         return self._feed.frame(number)
 
     def image_of(self, number: int) -> Frame:

@@ -58,25 +58,25 @@ class Watchers:
 
     def __init__(self, run: RunThread) -> None:
         self._loop = asyncio.get_running_loop()
-        self._bells: set[asyncio.Event] = set()
+        self._waiting: set[asyncio.Event] = set()
         self._limit: FrameRateLimit | None = None
-        run.moved = self._ring
+        run.moved = self._wake
 
     def __len__(self) -> int:
-        return len(self._bells)
+        return len(self._waiting)
 
     def join(self) -> asyncio.Event:
-        """Return a bell that rings when the run moves."""
-        bell = asyncio.Event()
-        bell.set()
-        self._bells.add(bell)
-        self._ring_all()
-        return bell
+        """Return an event that is set when the run moves."""
+        moved = asyncio.Event()
+        moved.set()
+        self._waiting.add(moved)
+        self._wake_all()
+        return moved
 
-    def leave(self, bell: asyncio.Event) -> None:
+    def leave(self, moved: asyncio.Event) -> None:
         """Stop watching."""
-        self._bells.discard(bell)
-        self._ring_all()
+        self._waiting.discard(moved)
+        self._wake_all()
 
     def pictures_per_second(self, run: RunThread) -> float:
         """Return how many pictures each of them may get; how long several trackers wait for each other is not known."""
@@ -88,14 +88,14 @@ class Watchers:
         self._limit = self._limit or FrameRateLimit(session.busy, session.worked)
         return self._limit.update(session.busy, session.worked)
 
-    def _ring(self) -> None:
+    def _wake(self) -> None:
         """Called by the run's thread; says nothing while nobody listens or all have been woken already."""
-        if any(not bell.is_set() for bell in tuple(self._bells)):
-            self._loop.call_soon_threadsafe(self._ring_all)
+        if any(not moved.is_set() for moved in tuple(self._waiting)):
+            self._loop.call_soon_threadsafe(self._wake_all)
 
-    def _ring_all(self) -> None:
-        for bell in self._bells:
-            bell.set()
+    def _wake_all(self) -> None:
+        for moved in self._waiting:
+            moved.set()
 
 
 @dataclass(slots=True)
@@ -112,8 +112,8 @@ class Known:
 
 async def watch(run: RunThread, watchers: Watchers, socket: WebSocket, width: int = WIDEST) -> None:
     """Keep one page up to date until it goes away."""
-    bell, credit, known = watchers.join(), asyncio.Semaphore(UNANSWERED), Known(width=width)
-    pushing = asyncio.create_task(_push(run, watchers, socket, bell, credit, known))
+    moved, credit, known = watchers.join(), asyncio.Semaphore(UNANSWERED), Known(width=width)
+    pushing = asyncio.create_task(_push(run, watchers, socket, moved, credit, known))
     try:
         while True:
             answer = await socket.receive_text()
@@ -123,11 +123,11 @@ async def watch(run: RunThread, watchers: Watchers, socket: WebSocket, width: in
         pass
     finally:
         pushing.cancel()
-        watchers.leave(bell)
+        watchers.leave(moved)
 
 
 async def _push(
-    run: RunThread, watchers: Watchers, socket: WebSocket, bell: asyncio.Event, credit: asyncio.Semaphore, known: Known
+    run: RunThread, watchers: Watchers, socket: WebSocket, moved: asyncio.Event, credit: asyncio.Semaphore, known: Known
 ) -> None:
     loop, due = asyncio.get_running_loop(), 0.0
     try:
@@ -135,8 +135,8 @@ async def _push(
             await credit.acquire()
             await asyncio.sleep(max(due - time.monotonic(), 0))
             while (message := news(run, known, len(watchers))) is None and not run.gone:
-                bell.clear()
-                await bell.wait()
+                moved.clear()
+                await moved.wait()
             if message is None:
                 await socket.close(PUT_AWAY)
                 return

@@ -27,7 +27,7 @@ COLUMNS, ROWS, GAP = 4, 2, 6  # of the contact sheet; the gap is in pixels
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Agreement:
     """Agreement with the ground truth in the frames where at least half of the target is visible."""
 
     visible: int
@@ -48,8 +48,8 @@ def run_demo(
     seed: int = 0,
     watch: Callable[[Progress], None] = lambda _: None,
     halt: Halt | None = None,
-) -> tuple[dict[str, Any], Verdict]:
-    """Paint the clip, track it and compare; return the summary of the run and the verdict."""
+) -> tuple[dict[str, Any], Agreement]:
+    """Paint the clip, track it and compare; return the summary of the run and how well it agrees with the truth."""
     check_folder(out)
     clip = builtin_clip(frames)
     job = Job(source=str(out / "clip.mp4"), boxes=[clip.first_box.to_xywh()], preset=preset, seed=seed)
@@ -60,7 +60,7 @@ def run_demo(
     records = read_jsonl(out / TRAJECTORY)
     write_picture(out / "contact.png", contact_sheet(clip, records))
     write_page(out)
-    return summary, judge(clip, records)
+    return summary, compare(clip, records)
 
 
 def paint_clip(clip: Clip, out: Path, watch: Callable[[Progress], None]) -> None:
@@ -76,13 +76,13 @@ def paint_clip(clip: Clip, out: Path, watch: Callable[[Progress], None]) -> None
     replace_text(out / "truth.csv", "\n".join(lines) + "\n")
 
 
-def judge(clip: Clip, records: Sequence[Record]) -> Verdict:
+def compare(clip: Clip, records: Sequence[Record]) -> Agreement:
     """Compare records with the ground truth."""
     seen = [record for record in records if clip.truth[record.frame].visible >= 0.5]
     found = np.array([record.box.to_xywh() for record in seen])
     truth = np.array([clip.truth[record.frame].box.to_xywh() for record in seen])
     overlap = iou(found, truth)
-    return Verdict(len(seen), int((overlap > 0.5).sum()), float(overlap.mean()))
+    return Agreement(len(seen), int((overlap > 0.5).sum()), float(overlap.mean()))
 
 
 def contact_sheet(clip: Clip, records: Sequence[Record]) -> Frame:
