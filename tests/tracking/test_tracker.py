@@ -443,7 +443,7 @@ def test_rival_representations_follow_an_easy_target_too(clip, kind, seed):
 
 
 def test_a_rival_representation_refuses_a_metric():
-    with pytest.raises(ValueError, match=r"representation\.kind 'l1' knows no metric and needs metric\.learning to be"):
+    with pytest.raises(ValueError, match=r"representation\.kind 'l1' uses no metric and needs metric\.learning to be"):
         LIGHT.replace({"representation.kind": "l1"})
 
 
