@@ -129,5 +129,5 @@ def test_wrong_arguments_are_refused_in_one_sentence(arguments, sentence):
 
 
 def test_a_seed_that_is_no_number_is_refused():
-    with pytest.raises(ValueError, match="DATASET must be hard or hard: with a whole number, got 'hard:x'"):
+    with pytest.raises(ValueError, match="dataset must be hard or hard: with a whole number, got 'hard:x'"):
         read_sequences("hard:x")
