@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import struct
 import threading
 import time
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from tempfile import TemporaryDirectory
 import uvicorn
 
 from metrack.frames import VideoWriter
+from metrack.frames.formats import read_jsonl
 from metrack.studio.server import prepare
 from metrack.synth import builtin_clip
 
@@ -93,3 +95,13 @@ def studio(runs, folder=None, *, host="127.0.0.1", upload_limit=3_000_000, galle
         thread.join(20)
         listener.close()
         assert not thread.is_alive()
+
+
+def records(served, run):
+    return read_jsonl(served.runs / run / "trajectory.jsonl")
+
+
+def receive(socket):
+    message = socket.recv(timeout=60)
+    length = struct.unpack(">I", message[:4])[0]
+    return json.loads(message[4 : 4 + length]), message[4 + length :]

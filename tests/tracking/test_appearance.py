@@ -1,96 +1,31 @@
+"""What an appearance remembers, learns and answers."""
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from metrack.config import (
-    PAPER,
-    MemoryConfig,
-    MetricConfig,
-    MotionConfig,
-    RankingConfig,
-    RepresentationConfig,
-    TrackerConfig,
-)
+from metrack.config import PAPER
 from metrack.metric.projection import FLOOR
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND
-from metrack.metric.structured import ITERATIONS
-from metrack.representation.metric_weighted import residual_energy, score
+from metrack.representation.metric_weighted import residual_energy
 from metrack.representation.residuals import SAME
-from metrack.threads import one_blas_thread
 from metrack.tracking.appearance import REFRESH_EVERY, Appearance, Lesson
 from reference import representation as reference
-from reference import structured as structured_reference
+from support.appearance import (
+    DIMENSION,
+    LEARNING,
+    PER_FRAME,
+    SIZE,
+    appearance,
+    assert_healthy,
+    run,
+    two_clusters,
+    unit_rows,
+)
 
-LEARNING = ("off", "guarded", "unprojected", "projected-round", "projected-step")
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SAMPLING = ("time-weighted", "uniform", "with-replacement", "everything")
-DIMENSION, SIZE, PER_FRAME = 30, 20, 4
-
-BASE = {
-    "motion.particles": 200,
-    "memory.size": SIZE,
-    "memory.sampling": "time-weighted",
-    "memory.growth": 1.6,
-    "metric.learning": "guarded",
-    "metric.triplets": 30,
-    "metric.margin": 1.0,
-    "metric.step_limit": 1.0,
-    "metric.every": 1,
-    "representation.ridge": 0.02,
-}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    with one_blas_thread():
-        yield
-
-
-def appearance(dimension=DIMENSION, **changes):
-    """Settings are given with __ for the dot."""
-    values = BASE | {name.replace("__", "."): value for name, value in changes.items()}
-    sections = {
-        "motion": MotionConfig,
-        "memory": MemoryConfig,
-        "metric": MetricConfig,
-        "representation": RepresentationConfig,
-        "ranking": RankingConfig,
-    }
-    parts = {
-        name: section(**{k.partition(".")[2]: v for k, v in values.items() if k.startswith(f"{name}.")})
-        for name, section in sections.items()
-    }
-    return Appearance(TrackerConfig(**parts), dimension)
-
-
-def unit_rows(rng, n, D=DIMENSION):
-    rows = rng.normal(size=(n, D))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
-def two_clusters(rng, n, D=DIMENSION):
-    """Foreground and background, each with a direction of its own under noise in all."""
-    rows = rng.normal(size=(2, n, D)) / np.sqrt(D)
-    rows[0, :, 0] += 0.7
-    rows[1, :, 1] += 0.7
-    return tuple((r / np.linalg.norm(r, axis=1, keepdims=True)).astype(np.float32) for r in rows)
-
-
-def run(model, rng, frames, draw=unit_rows, first=0):
-    for frame in range(first, first + frames):
-        model.learn(rng, frame, Lesson(draw(rng, PER_FRAME), draw(rng, PER_FRAME)))
-    return model
-
-
-def assert_healthy(model, rng):
-    theta_f, theta_b = model.energies(unit_rows(rng, 50))
-    assert theta_f.shape == theta_b.shape == (50,)
-    for theta in (theta_f, theta_b):
-        assert np.isfinite(theta).all()
-        assert (theta >= 0).all()
-    similarity = score(theta_f, theta_b, 1.0, 1.0, 0.1)
-    assert ((similarity >= 0) & (similarity <= 1)).all()
-    for matrix in (model.space.metric, model.space.gram, model.space.weighted):
-        assert np.isfinite(matrix).all()
 
 
 @pytest.mark.parametrize("sampling", SAMPLING)
@@ -308,66 +243,3 @@ def test_saved_and_restored_it_goes_on_bit_for_bit(sampling, seed):
     for name, array in model.to_arrays().items():
         assert_array_equal(other.to_arrays()[name], array)
     assert_array_equal(other.energies(candidates), model.energies(candidates))
-
-
-class TestRanking:
-    """Boxes around the estimate, the more different the less they overlap it, in a direction nobody weighted yet."""
-
-    @pytest.fixture
-    def rng(self, seed):
-        return np.random.default_rng(seed)
-
-    def lesson(self, rng, boxes=15):
-        foreground, background = two_clusters(rng, PER_FRAME)
-        overlaps = np.r_[1.0, rng.uniform(0.0, 1.0, boxes - 1)]
-        ranked = foreground[0] + 0.3 * rng.normal(size=(boxes, DIMENSION)) / np.sqrt(DIMENSION)
-        ranked[:, 2] += 0.5 * (1 - overlaps)
-        ranked[0] = foreground[0]
-        return Lesson(foreground, background, ranked.astype(np.float32), overlaps)
-
-    def taught(self, rng, frames=8, **changes):
-        model = run(appearance(metric__every=0, **changes), rng, 1)
-        for frame in range(1, frames):
-            model.learn(rng, frame, self.lesson(rng))
-        return model
-
-    @pytest.mark.parametrize("learning", LEARNING)
-    def test_metric_and_gram_matrices_stay_in_step(self, rng, learning):
-        model = self.taught(rng, metric__learning=learning)
-        space = model.space
-        assert_allclose(space.weighted, space.samples @ space.metric @ space.samples.T, rtol=0, atol=1e-5)
-        assert (model.steps_taken == 0) == (learning == "off")
-        if learning not in ("off", "unprojected"):
-            assert np.linalg.eigvalsh(space.metric.astype(float))[0] > FLOOR - 1e-5
-        assert_healthy(model, rng)
-
-    @pytest.mark.parametrize("solver", ["quadratic", "linear"])
-    def test_what_overlap_depends_on_is_what_counts(self, rng, solver):
-        M = self.taught(rng, ranking__solver=solver).space.metric
-        others = np.delete(np.diagonal(M), 2)
-        assert M[2, 2] > 1.5 > others.max()
-
-    def test_one_round_is_the_sum_of_its_steps(self, rng):
-        model = run(appearance(metric__every=0, metric__learning="unprojected"), rng, 1)
-        lesson = self.lesson(rng)
-        model.learn(rng, 1, lesson)
-        differences = (lesson.ranked - lesson.foreground[0]).astype(float)
-        expected, _ = structured_reference.learn(
-            differences, lesson.overlaps, np.eye(DIMENSION), RankingConfig().step_limit, ITERATIONS
-        )
-        assert_allclose(model.space.metric, expected, rtol=0, atol=2e-3)
-
-    @pytest.mark.parametrize("limit", [0.0, 1.0])
-    def test_boxes_that_are_all_alike_teach_nothing(self, rng, limit):
-        model = run(appearance(metric__every=0, ranking__step_limit=limit), rng, 1)
-        samples = unit_rows(rng, PER_FRAME)
-        for boxes in (1, 10):
-            alike = np.repeat(samples[:1], boxes, axis=0)
-            model.learn(rng, 1, Lesson(samples, unit_rows(rng, PER_FRAME), alike, np.linspace(1, 0.2, boxes)))
-            assert_array_equal(model.space.metric, np.eye(DIMENSION))
-        assert_healthy(model, rng)
-
-    def test_no_limit_no_change(self, rng):
-        model = run(appearance(metric__every=0, ranking__step_limit=0.0), rng, 1)
-        model.learn(rng, 1, self.lesson(rng))
-        assert_array_equal(model.space.metric, np.eye(DIMENSION))

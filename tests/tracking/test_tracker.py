@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,32 +11,10 @@ import pytest
 
 import metrack
 from metrack import Box, Tracker, TrackerConfig
-from metrack.config import PAPER, PRESETS, preset
-from metrack.features.extractor import BASE_SIZE
+from metrack.config import PAPER, PRESETS
 from metrack.memory.training_boxes import NEGATIVE_OUTER
-from metrack.synth import builtin_clip
 from metrack.tracking.appearance import TEMPLATES
-from metrack.tracking.saved import write_tracker
-
-LIGHT = preset("paper").replace(
-    {"motion.particles": 60, "memory.size": 40, "metric.triplets": 60}
-    | {"memory.first": 7, "memory.positives": 7, "memory.negatives": 7}  # a small memory must renew itself
-)
-
-
-@pytest.fixture(scope="module")
-def clip():
-    return builtin_clip(frames=60, occlusion=False, departure=False)
-
-
-def follow(tracker, clip, count=20, start=1):
-    return [tracker.update(clip[i]) for i in range(start, start + count)]
-
-
-def started(clip, config=LIGHT, seed=0):
-    tracker = Tracker(config, seed=seed)
-    tracker.init(clip[0], clip.first_box)
-    return tracker
+from support.tracking import LIGHT, follow, started
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
@@ -89,65 +66,6 @@ def test_results_do_not_depend_on_the_number_of_blas_threads(tmp_path):
     np.testing.assert_allclose(boxes[0], boxes[1], atol=1e-3)
 
 
-def test_saved_while_the_target_is_hidden_it_goes_on_alike(clip, tmp_path):
-    tracker = started(clip, LIGHT.replace({"memory.learn_when": "tracking"}))
-    follow(tracker, clip, 20)
-    blank = np.zeros_like(clip[0])
-    tracker.update(blank)
-    tracker.save(tmp_path / "hidden.npz")
-    again = Tracker.load(tmp_path / "hidden.npz")
-    for image in (blank, blank, clip[23], clip[24]):
-        assert tracker.update(image) == again.update(image)
-
-
-@pytest.mark.parametrize("sampling", ["time-weighted", "uniform", "with-replacement", "everything"])
-def test_saved_and_loaded_goes_on_as_if_never_stopped(clip, tmp_path, sampling):
-    config = LIGHT.replace({"memory.sampling": sampling})
-    tracker = started(clip, config)
-    follow(tracker, clip, 12)
-    tracker.save(tmp_path / "half-way.npz")
-    straight = follow(tracker, clip, 12, start=13)
-    resumed = follow(Tracker.load(tmp_path / "half-way.npz"), clip, 12, start=13)
-    assert straight == resumed
-    for one, two in zip(straight, resumed, strict=True):
-        np.testing.assert_array_equal(one.info.weights, two.info.weights)
-
-
-def test_a_saved_tracker_holds_no_pickle(clip, tmp_path):
-    started(clip).save(tmp_path / "tracker.npz")
-    with np.load(tmp_path / "tracker.npz", allow_pickle=False) as stored:
-        assert all(stored[name].dtype != object for name in stored.files)
-    assert [p.name for p in tmp_path.iterdir()] == ["tracker.npz"]
-
-
-@pytest.mark.parametrize("meta", [b"[1]", b"{}", b'{"format": 1}', b'{"format": 99}'])
-def test_loading_an_archive_of_something_else_says_so(tmp_path, meta):
-    np.savez(tmp_path / "x.npz", meta=np.frombuffer(meta, np.uint8))
-    with pytest.raises(ValueError, match="saved"):
-        Tracker.load(tmp_path / "x.npz")
-    np.save(tmp_path / "y.npy", np.zeros(3))
-    with pytest.raises(ValueError, match="saved tracker"):
-        Tracker.load(tmp_path / "y.npy")
-
-
-@pytest.mark.parametrize("content", [b"", b"not a tracker", None])
-def test_loading_something_else_says_so(tmp_path, content):
-    path = tmp_path / "x.npz"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(ValueError, match="saved tracker"):
-        Tracker.load(path)
-
-
-def test_a_file_without_a_setting_is_refused(clip, tmp_path):
-    """What is the default today need not be what the tracker was saved with."""
-    meta, arrays = started(clip).to_saved()
-    del meta["config"]["motion.refined"]
-    write_tracker(tmp_path / "old.npz", meta, arrays)
-    with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz lacks 'motion\.refined'"):
-        Tracker.load(tmp_path / "old.npz")
-
-
 def test_init_again_starts_afresh(clip):
     used = started(clip)
     follow(used, clip, 8)
@@ -192,95 +110,6 @@ def test_frames_are_never_changed(clip):
     np.testing.assert_array_equal(images, kept)
 
 
-def assert_sane(estimate, shape):
-    x, y, w, h = estimate.box.to_xywh()
-    assert np.isfinite([x, y, w, h, estimate.score]).all()
-    assert 0 <= estimate.score <= 1
-    assert w > 0
-    assert h > 0
-    assert estimate.state in ("tracking", "occluded", "lost")
-    assert -w <= x <= shape[1]
-    assert -h <= y <= shape[0]
-    assert np.isfinite(estimate.info.theta_f).all()
-    assert np.isfinite(estimate.info.theta_b).all()
-    np.testing.assert_allclose(estimate.info.weights.sum(), 1)
-
-
-@pytest.mark.parametrize("what", ["black", "white", "noise", "checkerboard"])
-def test_a_target_that_vanishes_is_never_an_exception(clip, what, seed):
-    shape = clip[0].shape
-    blank = {
-        "black": np.zeros(shape, np.uint8),
-        "white": np.full(shape, 255, np.uint8),
-        "noise": np.random.default_rng(seed).integers(0, 256, shape, np.uint8),
-        "checkerboard": np.tile(np.indices(shape[:2]).sum(axis=0)[:, :, None] % 2 * 255, (1, 1, 3)).astype("u1"),
-    }[what]
-    tracker = started(clip, "paper", seed)
-    for _ in range(30):
-        assert_sane(tracker.update(blank), shape)
-    assert_sane(tracker.update(clip[1]), shape)
-
-
-def test_starting_on_nothing_at_all(seed):
-    blank = np.zeros((80, 100), np.uint8)
-    tracker = Tracker("paper", seed=seed)
-    tracker.init(blank, (20, 20, 30, 20))
-    for _ in range(20):
-        assert_sane(tracker.update(blank), blank.shape)
-
-
-@pytest.mark.parametrize(
-    "box",
-    [(-15, 10, 40, 30), (60, 50, 60, 60), (0, 0, 100, 80), (30, 20, 4, 4), (5, 5, 90, 4), (10, 2, 4, 75)],
-)
-def test_boxes_at_the_border_thin_and_tiny(box, seed):
-    images = np.random.default_rng(seed).integers(0, 256, (12, 80, 100), np.uint8)
-    tracker = Tracker(LIGHT, seed=seed)
-    tracker.init(images[0], box)
-    for image in images[1:]:
-        assert_sane(tracker.update(image), image.shape)
-
-
-EXTREME = {
-    "one particle": {"motion.particles": 1},
-    "two particles": {"motion.particles": 2, "motion.refined": 0.9},
-    "the paper's flat weights": {"motion.sharpness": 1.0, "motion.refined": 0.0},
-    "no motion": {"motion.shift_std": 0.0, "motion.scale_std": 0.0},
-    "wild motion": {"motion.shift_std": 1000.0, "motion.scale_std": 1.0},
-    "one sample": {"memory.size": 1, "memory.positives": 1, "memory.negatives": 1},
-    "no ridge": {"representation.ridge": 0.0},
-    "huge ridge": {"representation.ridge": 1e6},
-    "unprojected, long steps": {
-        "metric.learning": "unprojected",
-        "metric.step_limit": 1e6,
-        "metric.margin": 1e3,
-    },
-    "no step": {"metric.step_limit": 0.0},
-    "tiny scales": {"representation.gamma_f": 1e-9, "representation.gamma_b": 1e-9},
-    "raw pixels": {"features.kind": "pixels"},
-    "rarely learned": {"metric.every": 5},
-    "ranked": {"metric.every": 0, "ranking.every": 1},
-    "both": {"ranking.every": 3, "ranking.solver": "linear"},
-    "ranked, no step": {"ranking.every": 1, "ranking.step_limit": 0.0},
-    "ranked, long steps": {"ranking.every": 1, "ranking.step_limit": 1e6, "metric.learning": "unprojected"},
-}
-
-
-def test_a_blank_frame_to_rank_boxes_on_does_no_harm(clip):
-    tracker = started(clip, LIGHT.replace({"metric.every": 0, "ranking.every": 1}))
-    for _ in range(3):
-        estimate = tracker.update(np.full_like(clip[0], 128))
-        assert_sane(estimate, clip[0].shape)
-    assert np.isfinite(tracker.appearance.space.metric).all()
-
-
-@pytest.mark.parametrize("changes", EXTREME.values(), ids=EXTREME.keys())
-def test_numbers_stay_finite_under_any_settings(clip, changes):
-    tracker = started(clip, LIGHT.replace(changes))
-    for estimate in follow(tracker, clip, 12):
-        assert_sane(estimate, clip[0].shape)
-
-
 def test_refining_particles_find_the_target_more_precisely(clip):
     """With as many particles in all, over several seeds."""
 
@@ -290,34 +119,6 @@ def test_refining_particles_find_the_target_more_precisely(clip):
         return np.mean([e.box.iou(clip.truth[i].box) for run in runs for i, e in enumerate(run, 1)])
 
     assert mean_overlap(0.5) > mean_overlap(0.0) + 0.02
-
-
-def test_default_holds_still_while_the_target_is_hidden(clip, seed):
-    config = LIGHT.replace({"memory.learn_when": "tracking"})
-    tracker = started(clip, config, seed)
-    follow(tracker, clip, 20)
-    before = tracker.appearance.to_arrays()
-    noise = np.random.default_rng(seed).integers(0, 256, clip[0].shape, np.uint8)
-    hidden = [tracker.update(noise) for _ in range(5)]
-    assert {e.state for e in hidden} == {"occluded"}
-    for name, array in tracker.appearance.to_arrays().items():
-        np.testing.assert_array_equal(array, before[name])
-    spreads = [e.info.particles[: config.motion.explorers, 0].std() for e in hidden]
-    assert spreads[-1] > 1.5 * spreads[0]
-    assert tracker.update(clip[21]).box.iou(clip.truth[21].box) > 0.5
-
-
-def test_long_unseen_the_cloud_stays_in_reach_and_the_target_at_its_size(clip):
-    tracker = started(clip, LIGHT.replace({"memory.learn_when": "tracking"}))
-    follow(tracker, clip, 20)
-    noise = np.random.default_rng(0).integers(0, 256, clip[0].shape, np.uint8)
-    hidden = [tracker.update(noise) for _ in range(80)]
-    assert hidden[-1].state == "lost"
-    sizes = np.sqrt(np.prod(hidden[-1].info.particles[:, 2:], axis=1))
-    np.testing.assert_allclose(sizes.mean(), np.sqrt(clip.truth[20].box.area), rtol=0.25)
-    assert hidden[-1].info.steps_taken == 0
-    spread = hidden[-1].info.particles[: LIGHT.motion.explorers, :2].std(axis=0)
-    assert (spread < 8 * LIGHT.motion.shift_std * sizes.mean() / BASE_SIZE).all()
 
 
 def test_the_info_counts_the_steps_of_its_own_frame(clip):
@@ -482,22 +283,6 @@ def test_the_first_frame_gives_many_samples_and_later_ones_few(clip, seed):
     assert tracker.appearance.space.counts == [70, 70]
 
 
-def test_a_lost_target_is_searched_for_in_the_whole_frame(clip, seed):
-    config = LIGHT.replace({"memory.learn_when": "tracking", "search.candidates": 200})
-    tracker = started(clip, config, seed)
-    follow(tracker, clip, 20)
-    noise = np.random.default_rng(seed).integers(0, 256, clip[0].shape, np.uint8)
-    hidden = [tracker.update(noise) for _ in range(60)]
-    assert hidden[-1].state == "lost"
-    assert len(hidden[-1].info.particles) == LIGHT.motion.particles  # those of the search replace some that refine
-    moved = np.roll(clip[20], (60, -150), axis=(0, 1))  # the whole picture: the target is where it never was
-    truth = clip.truth[20].box
-    found = [tracker.update(moved) for _ in range(10)]
-    overlaps = [e.box.iou(Box(truth.x - 150, truth.y + 60, truth.w, truth.h)) for e in found]
-    assert max(overlaps) > 0.5
-    assert found[-1].state == "tracking"
-
-
 def test_a_view_says_which_boxes_it_covers(clip):
     view = started(clip)._state.observer.extractor.look(clip[0], Box(50, 40, 100, 80), 1.0)
     boxes = np.array([[50, 40, 100, 80], [49.9, 50, 20, 20], [60, 50, 20, 70.1], [60, 50, 20, 20.0]])
@@ -528,11 +313,3 @@ def test_the_chosen_particle_is_the_estimate(clip, seed):
             info = estimate.info
             np.testing.assert_allclose(info.particles[info.chosen], estimate.box.to_xywh(), atol=1e-9)
             assert estimate.verdict.state == estimate.state
-
-
-def test_a_pickled_tracker_goes_on_as_the_original(clip, seed):
-    for config in (LIGHT, "default"):
-        tracker = started(clip, config, seed)
-        follow(tracker, clip, 8)
-        copy = pickle.loads(pickle.dumps(tracker))
-        assert [tracker.update(clip[i]) for i in (9, 10)] == [copy.update(clip[i]) for i in (9, 10)]
