@@ -1,8 +1,8 @@
 """How sure the tracker is, and whether the target is visible.
 
 The evidence of a frame becomes one number: the probability that the estimate overlaps the target by more than half. It
-is a logistic function of four errors: the residual against the foreground memory, the distances of shape and colour to
-the first frame, and the lack of response of the correlation filter. No weight is negative, so a larger error never
+is a logistic function of four errors: the residual against the foreground memory, the distance to the nearest template
+of the first frame, the distance to its colours, and the lack of response of the correlation filter. No weight is negative, so a larger error never
 means more confidence. ``python benchmarks/confidence.py`` fitted the weights on the development sequences and tells
 what they are worth on sequences left out: once for trackers with a filter, once for those without. The setting
 ``confidence.weights`` names the ones a preset uses.
@@ -32,7 +32,7 @@ FAMILIAR = 1.75  # times the usual errors, up to which a hidden target is seen a
 LEAST_COLOUR = 0.05  # colour distance below which differences mean nothing
 UNLIKELY = 0.5  # probability below which a target can be hidden
 LIKELY, SURE = 0.75, 0.9  # probabilities above which a lost target, and an occluded one, is seen again
-HALVED = 0.55  # times the usual response, below which a target in other colours is covered
+HALVED = 0.55  # times the running mean of the response, below which a target in other colours is covered
 FAINT, FIRM = 0.75, 0.9  # responses below which a target can be hidden, and from which it is seen again
 PATIENCE = 30  # frames hidden before the target counts as lost
 AVERAGED = 20  # frames over which the usual errors are averaged

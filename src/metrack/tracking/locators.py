@@ -2,8 +2,7 @@
 
 :class:`ParticleLocator` is the paper's: particles move at random, and the one with the highest score is the estimate.
 :class:`RegressionLocator` takes the peak of a correlation filter's response map; particles only search for a target
-that is lost, and verify the peak. Finding changes nothing but what it returns; ``follow`` and ``learn`` change the
-locator.
+that is lost, and verify the peak. ``find`` changes neither particles nor filter; ``follow`` and ``learn`` do.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Query:
     box: Box
     """The last estimate."""
     last_seen: Box
-    """The last estimate at which the target was visible."""
+    """Where to start from: the last estimate that was not hidden."""
     unseen: int
     """Frames since then."""
     brief: bool
@@ -69,7 +68,7 @@ class Locator(Protocol):
 
     @property
     def zoom(self) -> float:
-        """Factor that brings the target, as it was last seen, to its normal size."""
+        """Factor that brings the target, as large as it was last, to ``BASE_SIZE`` pixels."""
 
     def first_window(self, frame: Frame, box: Box) -> View:
         """Cut the window of the first frame, from which samples around the first box are taken."""
@@ -103,7 +102,7 @@ class ParticleLocator:
 
     @property
     def zoom(self) -> float:
-        """Factor that brings the target, as it was last seen, to its normal size."""
+        """Factor that brings the target, as large as it was last, to ``BASE_SIZE`` pixels."""
         return BASE_SIZE / (float(np.exp(self._log_scale)) * self.observer.bounds.side)
 
     @property
@@ -115,7 +114,7 @@ class ParticleLocator:
         return self.window(frame, np.array([box.to_xywh()]), box, shift=self.config.motion.shift_std / self.zoom)
 
     def window(self, frame: Frame, boxes: Floats, target: Box, shift: float) -> View:
-        """Cut a window for boxes ``(N, 4)``, those that refine them, and samples around a target that may yet shift."""
+        """Cut the window of candidates ``(N, 4)``, their refinements and training boxes, padded by ``shift`` pixels."""
         return self.observer.cut_for_learning(frame, boxes, self.zoom, self._margin, target, shift)
 
     def find(self, query: Query) -> Located:
@@ -200,7 +199,7 @@ class RegressionLocator:
 
     @property
     def zoom(self) -> float:
-        """Factor that brings the target, as it was last seen, to its normal size."""
+        """Factor that brings the target, as large as it was last, to ``BASE_SIZE`` pixels."""
         return self.particles.zoom
 
     def first_window(self, frame: Frame, box: Box) -> View:

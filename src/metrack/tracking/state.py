@@ -32,7 +32,7 @@ class TargetState:
     box: Box
     """The last estimate."""
     last_seen: Box
-    """The last estimate at which the target was visible."""
+    """The last estimate that the search was continued from: hidden ones are not, with ``learn_when`` "tracking"."""
     colours: NDArray[np.float32]
     """Colours of the first box."""
     observer: Observer
@@ -41,7 +41,7 @@ class TargetState:
     frame: int = 0
     """Number of frames since the first."""
     unseen: int = 0
-    """Number of frames since the target was last visible."""
+    """Number of frames since ``last_seen``."""
 
     @property
     def appearance(self) -> Appearance:

@@ -32,7 +32,7 @@ from metrack.tracking.saved import read_tracker, write_tracker
 from metrack.tracking.state import TargetState
 from metrack.tracking.stopwatch import Stopwatch
 
-RETURN = 4.0  # log odds by which a hidden target must be better to take a place from one that is visible there
+REAPPEARANCE_COST = 4.0  # log odds that a hidden target must be better by to take a place from a visible one
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Tracker:
             generator.state = before
 
     def claim(self, sighting: Sighting) -> float:
-        """Return the log odds that the place found is the target's own, by its looks and the way from its last place.
+        """Return the log odds that the place found is the target's own: its appearance and a Gaussian motion prior.
 
         A target that was hidden must make a better case. Minus infinity where it looks as if it still were.
         """
@@ -139,7 +139,7 @@ class Tracker:
         wider = widening(state.unseen)
         step = max(self.config.motion.shift_std / state.locator.zoom * wider, 1e-9)
         away = sighting.box.centre_distance(state.last_seen) / step
-        return sighting.odds - away**2 / 2 - 2 * math.log(wider) - (RETURN if state.unseen else 0.0)
+        return sighting.odds - away**2 / 2 - 2 * math.log(wider) - (REAPPEARANCE_COST if state.unseen else 0.0)
 
     def commit(
         self,
@@ -152,7 +152,8 @@ class Tracker:
         """Judge what was found and learn from it; the tracker goes on from here.
 
         ``displaced`` says that another target has the better claim to the place, with the overlap and its limit: then
-        the target is hidden. Of a hidden target nothing is learned, and the particles stay where it was last visible.
+        the target is hidden. From such a frame, and with ``memory.learn_when`` "tracking" from any frame in which the
+        target is hidden, nothing is learned, and the next search starts from where it was last seen.
         """
         state, watch = self._started("commit"), sighting.watch
         watch.resume()
@@ -220,7 +221,7 @@ class Tracker:
     def _sighting(
         self, state: TargetState, query: Query, box: Box, cloud: Cloud, view: View, chosen: int, response: float | None
     ) -> Sighting:
-        """Measure the errors of an estimate; of boxes on the same place the best aligned one counts."""
+        """Measure the errors of an estimate; its template error is the least of all particles that overlap it by half."""
         beside = iou(cloud.boxes, cloud.boxes[chosen : chosen + 1]) > 0.5
         template = float(cloud.template_error[beside].min(initial=cloud.template_error[chosen]))
         gap = colours_of(query.frame, box) - state.colours
