@@ -2,10 +2,10 @@
 
 The evidence of a frame becomes one number: the probability that the estimate overlaps the target by more than half. It
 is a logistic function of four errors: the residual against the foreground memory, the distance to the nearest template
-of the first frame, the distance to its colours, and the lack of response of the correlation filter. No weight is negative, so a larger error never
-means more confidence. ``python benchmarks/confidence.py`` fitted the weights on the development sequences and tells
-what they are worth on sequences left out: once for trackers with a filter, once for those without. The setting
-``confidence.weights`` names the ones a preset uses.
+of the first frame, the distance to its colours, and the lack of response of the correlation filter. No weight is
+negative, so a larger error never means more confidence. ``python benchmarks/confidence.py`` fitted the weights on the
+development sequences and tells what they are worth on sequences left out: once for trackers with a filter, once for
+those without. The setting ``confidence.weights`` names the ones a preset uses.
 
 :class:`Presence` turns evidence into a state, with hysteresis. It averages the errors of a followed target. The target
 is taken to be hidden when its residual is far above that average while response and probability are low, or when the

@@ -129,7 +129,7 @@ class Tracker:
             generator.state = before
 
     def claim(self, sighting: Sighting) -> float:
-        """Return the log odds that the place found is the target's own: its appearance and a Gaussian motion prior.
+        """Return the log odds that the place found is the target's own: appearance and a Gaussian motion prior.
 
         A target that was hidden must make a better case. Minus infinity where it looks as if it still were.
         """
@@ -221,7 +221,7 @@ class Tracker:
     def _sighting(
         self, state: TargetState, query: Query, box: Box, cloud: Cloud, view: View, chosen: int, response: float | None
     ) -> Sighting:
-        """Measure the errors of an estimate; its template error is the least of all particles that overlap it by half."""
+        """Measure the errors of an estimate; the template error is the least of particles that overlap it by half."""
         beside = iou(cloud.boxes, cloud.boxes[chosen : chosen + 1]) > 0.5
         template = float(cloud.template_error[beside].min(initial=cloud.template_error[chosen]))
         gap = colours_of(query.frame, box) - state.colours
