@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint golden guard bench accuracy tables readme-table chromium axe-core biome toolkits clean
+.PHONY: help demo test lint golden guard torture bench accuracy tables readme-table chromium axe-core biome toolkits clean
 
 help:
 	@echo "make demo      run the main job on the built-in clip and leave a folder to look at"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint      check style and types"
 	@echo "make golden    see that no box, state, event or result file has changed (two minutes)"
 	@echo "make guard     see that no preset has become less accurate (a minute)"
+	@echo "make torture   kills, power cuts, damage, hostile input and load (minutes=30; stopped, it goes on where it was)"
 	@echo "make bench     measure speed, beside OpenCV's trackers, and how it grows (a quarter of an hour)"
 	@echo "make accuracy  measure accuracy on the sequences under METRACK_DATA"
 	@echo "make tables    the paper's tables of metrics and of representations (hours; LENGTH=50 SEEDS=1 for minutes)"
@@ -34,6 +35,10 @@ golden: .venv/dev
 
 guard: .venv/core
 	$(BIN)/python benchmarks/guard.py
+
+minutes ?= 30
+torture: .venv/dev
+	PYTHONPATH=benchmarks $(BIN)/python -m torture --minutes $(minutes) $(OPTIONS)
 
 bench: .venv/peers
 	$(BIN)/python benchmarks/speed.py
