@@ -10,16 +10,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from metrack.cli.options import in_options
-
-if TYPE_CHECKING:
-    from metrack.runs.job import Halt
+from metrack.cli.output import forgive_lost_readers
+from metrack.runs.halt import Halt
 
 app = typer.Typer(
     name="metrack",
@@ -35,8 +34,17 @@ INTERRUPTED = 130  # what typer makes of a KeyboardInterrupt in a command
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    forgive_lost_readers()
+    for number in stop_signals():
+        signal.signal(number, signal.default_int_handler)
     sys.exit(run(arguments))
+
+
+def stop_signals() -> list[signal.Signals]:
+    """Return the signals that ask a command to stop, without SIGHUP where ``nohup`` said to ignore it."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    known = [signal.Signals[name] for name in names if name in signal.Signals.__members__]
+    return [each for each in known if each.name != "SIGHUP" or signal.getsignal(each) != signal.SIG_IGN]
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -77,11 +85,9 @@ def _root(
 
 @contextmanager
 def halting() -> Iterator[Halt]:
-    """Let the first Ctrl-C or SIGTERM end the run after the frame in hand, and the second at once."""
-    from metrack.runs.job import Halt  # here, because it takes a second
-
+    """Let the first Ctrl-C, SIGTERM or SIGHUP end the run after the frame in hand, and the second at once."""
     halt = Halt()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in stop_signals()}
 
     def ask(*_: object) -> None:
         for number, handler in before.items():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from metrack.evaluation.comparison import Comparison
     from metrack.evaluation.evaluate import RunProgress
     from metrack.frames.formats import Record
-    from metrack.runs.job import Progress
+    from metrack.runs.follow import Progress
 
 SECONDS_BETWEEN_LINES = 10.0  # where the output is not a terminal
 STYLES = {"tracking": "green", "occluded": "yellow", "lost": "red"}

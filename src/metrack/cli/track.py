@@ -60,30 +60,43 @@ def track(
 
 
 def _track(options: dict[str, Any], out: Path, resume: bool) -> None:
-    from metrack.runs.checkpoint import Checkpoint  # here, because it takes a second
-    from metrack.runs.job import Job, follow
+    pages: list[str] = []
+    with halting() as halt:
+        from metrack.runs.follow import follow  # here, because it takes a second
+        from metrack.runs.job import Job
+        from metrack.runs.resuming import Resumption, is_done, resumption
 
-    checkpoint = Checkpoint.load(out) if resume else None
-    job = Job.resumed(checkpoint, options) if checkpoint else Job(**{"boxes": (), **options})
-    with halting() as halt, Steps(console) as steps:
-        summary = follow(job, out, checkpoint=checkpoint, watch=steps.show, halt=halt)
-    for line in result_lines(summary, out):
-        console.print(line)
-    _leave_page(out)
+        if resume and is_done(out):
+            console.print(f"the run in {escape(str(out))} is done: nothing is left to resume", soft_wrap=True)
+            return
+        start = resumption(out, options) if resume else Resumption(Job(**{"boxes": (), **options}), None)
+        if start.note:
+            console.print(f"  [yellow]note[/]: {escape(start.note)}", soft_wrap=True)
+        with Steps(console) as steps:
+            summary = follow(
+                start.job,
+                out,
+                checkpoint=start.checkpoint,
+                watch=steps.show,
+                halt=halt,
+                leave=lambda folder: pages.append(_leave_page(folder)),
+            )
+    for line in (*result_lines(summary, out), *pages):
+        console.print(line, soft_wrap=True)
     if summary["status"] == "interrupted":
         raise typer.Exit(2)
     if summary["status"] == "ended early":  # wrong input, though what could be read of it is kept
         raise ValueError(summary["notice"])
 
 
-def _leave_page(out: Path) -> None:
-    """Write the page of a run; the results are there even where that cannot be done."""
+def _leave_page(out: Path) -> str:
+    """Write the page of a run, and say where it is; the results are there even where that cannot be done."""
     from metrack.runs.report import write_page
 
     try:
-        console.print(f"look at {escape(str(write_page(out)))}", soft_wrap=True)
+        return f"look at {escape(str(write_page(out)))}"
     except (OSError, ValueError) as error:
-        console.print(f"  [yellow]note[/]: there is no page, because {escape(str(error))}", soft_wrap=True)
+        return f"  [yellow]note[/]: there is no page, because {escape(str(error))}"
 
 
 def result_lines(summary: dict[str, Any], out: Path) -> Iterator[str]:
