@@ -1,7 +1,7 @@
 """Atomic writes, and versioned state files (``.npz`` without pickle).
 
-Every write here goes to a temporary file beside the target, which it then replaces in one step: a reader, also
-after a crash, finds the old file or the new one, never half of one.
+Every write here goes to a temporary file beside the target, is synced to disk, and then replaces the target in one
+step: a reader, also after a crash or a power cut, finds the old file or the new one, never half of one.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version as installed
@@ -22,6 +23,9 @@ Meta = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 Migration = Callable[[Meta, Arrays], tuple[Meta, Arrays]]
 
+PART = ".part"  # ends the name of a temporary file
+CHECK = "check"  # the key of a checksum
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -30,12 +34,34 @@ def replacing(path: Path) -> Iterator[Path]:
     >>> with replacing(folder / "picture.png") as part:  # doctest: +SKIP
     ...     image.save(part, "PNG")
     """
-    part = path.with_name(path.name + ".part")
+    part = path.with_name(path.name + PART)
     try:
         yield part
+        sync(part)
         os.replace(part, path)
+        sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until what was written to a file is on disk."""
+    number = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on disk; nothing is to be done where folders cannot be synced."""
+    if os.name != "posix":
+        return
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -47,6 +73,35 @@ def replace_text(path: Path, text: str) -> None:
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
     """Write a JSON file in one step; NaN and infinity, which are not JSON, raise ValueError."""
     replace_text(path, json.dumps(values, indent=2, allow_nan=False) + "\n")
+
+
+def with_checksum(values: Mapping[str, Any]) -> Meta:
+    """Return values for a JSON file with one more, by which :func:`is_intact` knows that none has changed.
+
+    >>> is_intact(with_checksum({"frames": 20})), is_intact(with_checksum({"frames": 20}) | {"frames": 28})
+    (True, False)
+    """
+    rest = {name: value for name, value in values.items() if name != CHECK}
+    return {**rest, CHECK: _checksum(rest)}
+
+
+def is_intact(values: Mapping[str, Any]) -> bool:
+    """Whether values are as they were written; those without a checksum, from earlier versions, are believed."""
+    rest = {name: value for name, value in values.items() if name != CHECK}
+    return CHECK not in values or values[CHECK] == _checksum(rest)
+
+
+def file_checksum(path: Path) -> str:
+    """Return the checksum of the bytes of a file."""
+    found = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            found = zlib.crc32(block, found)
+    return f"{found:08x}"
+
+
+def _checksum(values: Mapping[str, Any]) -> str:
+    return f"{zlib.crc32(json.dumps(values, sort_keys=True).encode()):08x}"
 
 
 def write_state(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, version: int = 1) -> None:

@@ -13,7 +13,8 @@ from PIL import Image as Pillow
 from metrack.cli import run
 from metrack.config import preset
 from metrack.frames import open_source
-from metrack.frames.formats import read_jsonl, whole_lines
+from metrack.frames.checked_lines import whole_lines
+from metrack.frames.formats import read_jsonl
 from metrack.synth import Clip
 from support.command import CHANGES, LIGHT, names, read_otb, summary
 

@@ -14,12 +14,13 @@ from metrack.draw.palette import PALETTE, target_colour
 from metrack.draw.raster import SCALE
 from metrack.frames import VideoWriter, open_source
 from metrack.identity import Gallery
-from metrack.runs.job import Job, follow
+from metrack.runs.follow import follow
+from metrack.runs.job import Job
 from metrack.runs.report import is_run, write_page, write_run_report
 from metrack.runs.report.curves import identification, occlusion, timeline
 from metrack.runs.report.reading import read_run
 from metrack.runs.report.strip import moments, shots
-from metrack.runs.results import PAGE, PICTURES
+from metrack.runs.results import PAGE, PICTURES, read_summary, write_summary
 from metrack.synth import builtin_clip
 from support.browsing import opened_page
 
@@ -138,7 +139,8 @@ def test_an_older_trajectory_gives_the_curves_it_has(folder, tmp_path):
     kept = ("frame", "time", "target", "box", "score", "state")
     (old / "trajectory.jsonl").write_text("".join(json.dumps({k: line[k] for k in kept}) + "\n" for line in lines))
     summary = json.loads((folder / "summary.json").read_text())
-    (old / "summary.json").write_text(json.dumps({k: v for k, v in summary.items() if k not in ("stop", "gallery")}))
+    new = ("stop", "gallery", "check", "trajectory")
+    (old / "summary.json").write_text(json.dumps({k: v for k, v in summary.items() if k not in new}))
     page, *pictures = write_run_report(old)
     assert [path.name for path in pictures] == ["events.png"]
     assert re.findall(r"<h2>(.*?)</h2>", page.read_text()) == ["What was followed", "What happened"]
@@ -150,8 +152,7 @@ def test_frames_come_from_the_source_or_from_the_video_or_not_at_all(folder, tmp
     moved = tmp_path / "moved"
     shutil.copytree(folder, moved)
     from_source = shots(read_run(moved), 8, 160)
-    summary = json.loads((moved / "summary.json").read_text())
-    (moved / "summary.json").write_text(json.dumps({**summary, "source": str(tmp_path / "gone.mp4")}))
+    write_summary(moved, {**read_summary(moved), "source": str(tmp_path / "gone.mp4")})
     from_video = shots(read_run(moved), 8, 160)
     assert [shot.moment for shot in from_video] == [shot.moment for shot in from_source]
     for one, other in zip(from_source, from_video, strict=True):
@@ -195,9 +196,13 @@ def test_a_folder_that_is_neither_is_refused_and_nothing_is_written(folder, tmp_
     (begun / "trajectory.jsonl").write_text("")
     assert is_run(begun)
     assert command("report", begun) == 1
+    assert "summary.json in" in " ".join(capsys.readouterr().err.split())
+    write_summary(begun, {**read_summary(begun), "trajectory": None})
+    assert command("report", begun) == 1
     assert "at least one followed frame" in " ".join(capsys.readouterr().err.split())
     (begun / "trajectory.jsonl").write_text('{"frame": 1}\n')
     assert command("report", begun) == 1
+    assert "line 1 of" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_page_fits_desks_and_telephones_light_and_dark(report):

@@ -1,10 +1,12 @@
 """A session without any driver: steps, corrections, undo, checkpoints, and what it leaves on disk."""
 
 import json
+from contextlib import suppress
 
 import pytest
 
-from metrack import Tracker
+from metrack import Tracker, files
+from metrack.files import with_checksum
 from metrack.frames import VideoFrame
 from metrack.frames.base import Source
 from metrack.frames.formats import read_jsonl
@@ -44,7 +46,7 @@ OPEN = []
 def all_closed():
     yield
     for session in OPEN:
-        session.finish(DONE, None)
+        session.close()
     OPEN.clear()
 
 
@@ -62,6 +64,10 @@ def follow(session, *numbers):
 
 def boxes(folder, target):
     return [each.box for each in read_jsonl(folder / "trajectory.jsonl") if each.target == target]
+
+
+def texts(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".jsonl", ".csv", ".txt")}
 
 
 def summary(folder):
@@ -99,7 +105,7 @@ def test_a_correction_is_followed_alone_until_it_has_caught_up(tmp_path):
 def test_undo_gives_the_same_files_back(tmp_path):
     session = begun(tmp_path, correctable=True)
     follow(session, *range(1, 8))
-    kept = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix in (".jsonl", ".csv", ".txt")}
+    kept = texts(tmp_path)
     assert len(kept) == 5
     session.correct(frame(3), 2, (20, 20, 30, 30))
     follow(session, 4)
@@ -145,17 +151,74 @@ def test_an_interrupted_session_goes_on_where_it_was_with_its_corrections(tmp_pa
     follow(whole, *range(4, 10))
     follow(half, 4, 5)
     half.finish(INTERRUPTED, "enough")
+    half.close()
     assert stored_status(tmp_path / "half", job())["can_go_on"]
     checkpoint = Checkpoint.load(tmp_path / "half")
     resumed = Session(Job(**checkpoint.job), tmp_path / "half", Painted(), frame(0), checkpoint=checkpoint)
     assert len(resumed.begin()) == 6
     follow(resumed, *range(6, 10))
     resumed.finish(DONE, None)
+    assert (tmp_path / "half" / "resume").exists()  # until all files are complete
+    resumed.drop_checkpoint()
+    resumed.close()
     assert not (tmp_path / "half" / "resume").exists()
     assert (tmp_path / "half" / "trajectory.jsonl").read_bytes() == (
         tmp_path / "whole" / "trajectory.jsonl"
     ).read_bytes()
     assert len(summary(tmp_path / "half")["corrections"]) == 1
+
+
+@pytest.mark.parametrize("cut", [4, 6, 9])
+def test_a_session_cut_off_while_a_corrected_target_catches_up_goes_on_the_same(tmp_path, cut):
+    whole, half = begun(tmp_path / "whole", correctable=True), begun(tmp_path / "half", correctable=True)
+    for session in (whole, half):
+        follow(session, *range(1, 9))
+        session.correct(frame(3), 1, (30, 30, 30, 30))
+    follow(whole, *range(4, 12))
+    follow(half, *range(4, cut))
+    half.checkpoint()
+    half.close()  # as if it had been killed: nothing more is written
+    checkpoint = Checkpoint.load(tmp_path / "half")
+    assert (checkpoint.frames, [len(each) for each in checkpoint.ahead]) == (cut, [0, 9 - cut] if cut < 9 else [])
+    resumed = Session(Job(**checkpoint.job), tmp_path / "half", Painted(), frame(0), checkpoint=checkpoint)
+    OPEN.append(resumed)
+    assert len(resumed.begin()) == cut
+    follow(resumed, *range(cut, 12))
+    assert texts(tmp_path / "half") == texts(tmp_path / "whole")
+    assert resumed.corrections == whole.corrections
+
+
+def corrected_with(folder, writes, monkeypatch):
+    """Correct a session that dies before one more file than ``writes`` is replaced; return the texts around it."""
+    left, plain = [writes], files.os.replace
+
+    def replace(*paths):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        plain(*paths)
+
+    session = begun(folder, correctable=True)
+    follow(session, *range(1, 7))
+    session.checkpoint()
+    before = (folder / "trajectory.jsonl").read_bytes()
+    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+        patch.setattr(files.os, "replace", replace)
+        session.correct(frame(3), 1, (30, 30, 30, 30))
+    session.close()
+    return before, (folder / "trajectory.jsonl").read_bytes(), left[0] >= 0
+
+
+def test_a_correction_cut_off_at_any_write_leaves_the_old_track_or_the_new_one(tmp_path, monkeypatch):
+    outcomes = []
+    for writes in range(12):
+        before, after, done = corrected_with(tmp_path / str(writes), writes, monkeypatch)
+        checkpoint = Checkpoint.load(tmp_path / str(writes))
+        wanted = (7, []) if after == before else (4, [{"frame": 3, "target": 1, "box": [30, 30, 30, 30]}])
+        assert (checkpoint.frames, checkpoint.corrections) == wanted
+        outcomes.append((after == before, done))
+    assert outcomes[0] == (True, False)
+    assert outcomes[-1] == (False, True)
 
 
 def test_without_corrections_memory_stays_bounded(tmp_path):
@@ -181,19 +244,24 @@ def test_checkpoints_of_another_version_are_migrated_or_refused_by_name(tmp_path
     session = begun(tmp_path)
     follow(session, 1)
     session.finish(INTERRUPTED, None)
-    path = tmp_path / "resume" / "checkpoint.json"
+    older, path = sorted((tmp_path / "resume").glob("*.json"))
+    older.unlink()
     saved = json.loads(path.read_text())
     assert (saved["version"], saved["frames"]) == (VERSION, 2)
     old = {name: saved[name] for name in ("job", "frames", "busy", "first_frame")}
     path.write_text(json.dumps(old))
-    assert Checkpoint.load(tmp_path) == Checkpoint(**old)
-    path.write_text(json.dumps({**saved, "version": 99, "metrack": "7.0"}))
-    with pytest.raises(ValueError, match=r"written by metrack 7.0 \(checkpoint version 99\), this version reads 1, 2"):
+    assert Checkpoint.load(tmp_path) == Checkpoint(**old, state="state_2.npz")
+    path.write_text(json.dumps(with_checksum({**old, "version": 99, "metrack": "7.0"})))
+    sentence = r"written by metrack 7.0 \(checkpoint version 99\), this version reads 1, 2, 3"
+    with pytest.raises(ValueError, match=sentence):
         Checkpoint.load(tmp_path)
     path.write_text(json.dumps({"version": VERSION}))
     with pytest.raises(ValueError, match="lacks 'job'"):
         Checkpoint.load(tmp_path)
     path.write_text("[]")
+    with pytest.raises(ValueError, match=r"checkpoint_2.json' is damaged"):
+        Checkpoint.load(tmp_path)
+    path.unlink()
     with pytest.raises(ValueError, match="there is none in"):
         Checkpoint.load(tmp_path)
 

@@ -21,7 +21,8 @@ from metrack.config import PRESETS, TrackerConfig
 from metrack.frames import open_source
 from metrack.frames.formats import read_jsonl
 from metrack.identity import Gallery
-from metrack.runs.job import Job, follow
+from metrack.runs.follow import follow
+from metrack.runs.job import Job
 from metrack.studio.pictures import fit
 from metrack.studio.reading import Reader
 from metrack.studio.run_thread import RunThread
@@ -52,7 +53,7 @@ def test_a_correction_replaces_one_target_from_its_frame_on_and_can_be_undone(se
     before = records(served, run)
     request = {"frame": 12, "target": 1, "box": [20, 20, 30, 30]}
     assert served.get(f"/api/runs/{run}/correct", request)["state"] == "paused"
-    assert not (served.runs / run / "resume").exists()  # one target is behind the other: nothing to resume from
+    assert (served.runs / run / "resume").exists()  # also while one target is behind the other
     served.get(f"/api/runs/{run}/go", {})
     served.done(run)
     after = records(served, run)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from metrack.box import Box
 from metrack.frames import VideoWriter
-from metrack.frames.formats import from_otb_line, whole_lines
+from metrack.frames.checked_lines import whole_lines
+from metrack.frames.formats import from_otb_line
 from metrack.synth import Clip
 
 CHANGES = {"motion.particles": 20, "memory.size": 20, "metric.learning": "off"}

@@ -1,20 +1,21 @@
 """Boxes as text: one line per frame and target.
 
 ``trajectory.jsonl`` holds every number exactly. ``boxes.csv`` (for spreadsheets) and ``boxes.txt`` (for OTB
-toolkits, whose first pixel is number one) are rounded to a thousandth. A line counts once its line feed is
-there: readers skip the unfinished one that a killed process may leave.
+toolkits, whose first pixel is number one) are rounded to a thousandth.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from metrack.box import Box
 from metrack.estimate import Evidence, Verdict
+from metrack.frames.checked_lines import damaged, verified
 
 VERDICT = ("rule", "value", "limit")  # its state is that of the record
 CSV_HEADER = "frame,target,time,x,y,w,h,score,state"
@@ -107,14 +108,26 @@ def to_mot_line(record: Record) -> str:
     return f"{record.frame + 1},{record.target},{to_otb_line(record.box)},{_rounded(record.score)},-1,-1,-1"
 
 
+class Line(NamedTuple):
+    """One line of ``trajectory.jsonl``: as it stands there, its checksum, and what it says."""
+
+    text: str
+    check: int
+    record: Record
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Read ``trajectory.jsonl`` line by line; raise ValueError at the first line that is damaged, naming it."""
+    for number, (text, body, check) in enumerate(verified(path), 1):
+        try:
+            yield Line(text, check, from_json_line(body))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise damaged(path, number) from None
+
+
 def read_jsonl(path: Path) -> list[Record]:
-    """Read ``trajectory.jsonl``."""
-    return [from_json_line(line) for line in whole_lines(path)]
-
-
-def whole_lines(path: Path) -> list[str]:
-    """Return the lines of a text file that end in a line feed, without it."""
-    return path.read_text(encoding="utf-8").split("\n")[:-1]
+    """Read the records of ``trajectory.jsonl``; raise ValueError where a line is damaged, naming it."""
+    return [line.record for line in read_lines(path)]
 
 
 def _rounded(value: float) -> str:

@@ -1,8 +1,9 @@
-"""A point from which an interrupted run can go on: a small JSON file beside the state of its trackers.
+"""Points from which an interrupted run can go on.
 
-Both lie in the folder ``resume`` inside the result folder. The state is written first, under a name that holds the
-frame number, and counts only once the JSON file names that number: a kill at any moment leaves the last whole
-checkpoint.
+Two of them lie in the folder ``resume`` inside the result folder, the newest and the one before: each a small JSON file
+and the state of its trackers. Results are synced first, then the state is written, then the JSON file that names
+the checksums of both: it counts only if all three agree. So a kill or a power cut at any moment leaves at least one
+checkpoint that is whole, and one that was damaged later is found out and the older one taken.
 """
 
 from __future__ import annotations
@@ -15,26 +16,31 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from metrack.files import write_json
+from metrack.files import file_checksum, is_intact, sync_folder, with_checksum, write_json
 from metrack.frames import Source, VideoFrame
+from metrack.frames.checked_lines import NOTHING
 from metrack.identity import Gallery
 from metrack.runs.opening import checksum
-from metrack.runs.results import read_summary
+from metrack.runs.results import Kept, read_beginning, read_summary, trajectory_lines
 from metrack.tracking.several import MultiTracker
 
 if TYPE_CHECKING:
     from metrack.runs.job import Job
 
-FOLDER, FILE = "resume", "checkpoint.json"
-VERSION = 2
+FOLDER = "resume"
+VERSION = 3
+KEPT = 2  # generations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """Where a run stood.
 
-    ``job`` are its options, ``frames`` how many frames it had followed, ``busy`` the seconds its trackers had taken,
-    ``first_frame`` a checksum of the frame it began with, ``corrections`` the boxes that were corrected by hand.
+    ``job`` are its options, ``frames`` how many frames all targets had been followed through, ``busy`` the seconds its
+    trackers had taken, ``first_frame`` a checksum of the frame it began with, ``corrections`` the boxes that were
+    corrected by hand, and ``ahead`` for every target the lines of frames beyond, where others have to catch up.
+    ``trajectory`` is the checksum of the results, ``state`` the name of the trackers' file and ``state_check``
+    its checksum; earlier versions have no checksums.
     """
 
     job: dict[str, Any]
@@ -42,39 +48,54 @@ class Checkpoint:
     busy: float
     first_frame: int
     corrections: list[dict[str, Any]] = field(default_factory=list)
+    ahead: list[list[str]] = field(default_factory=list)
+    trajectory: int | None = None
+    state: str = ""
+    state_check: str | None = None
 
     def save(self, out: Path, trackers: MultiTracker) -> None:
-        """Write the checkpoint into a result folder, then drop the one before it."""
+        """Write the checkpoint into a result folder, whose results must be synced; earlier ones stay."""
         folder = out / FOLDER
         folder.mkdir(exist_ok=True)
-        trackers.save(self._state(out))
-        write_json(folder / FILE, {"version": VERSION, "metrack": version("metrack"), **asdict(self)})
-        for old in set(folder.glob("state_*")) - {self._state(out)}:
-            old.unlink()
+        sync_folder(out)
+        serial = max((_serial(note) for note in _newest_first(out)), default=0) + 1
+        state = folder / f"state_{serial}.npz"
+        trackers.save(state)
+        values = {**asdict(self), "state": state.name, "state_check": file_checksum(state)}
+        note = with_checksum({"version": VERSION, "metrack": version("metrack"), **values})
+        write_json(folder / f"checkpoint_{serial}.json", note)
 
     @classmethod
     def load(cls, out: Path) -> Self:
-        """Read the checkpoint of a result folder; one of an earlier version is migrated."""
-        try:
-            values = json.loads((out / FOLDER / FILE).read_text(encoding="utf-8"))
-            found = values.get("version", 1)
-        except (OSError, ValueError, AttributeError):
-            raise ValueError(f"resume needs an interrupted run, but there is none in {str(out)!r}") from None
-        if found != VERSION and found not in MIGRATIONS:
+        """Read the newest checkpoint of a result folder that is whole; raise ValueError, saying why, if none is."""
+        reason = f"resume needs an interrupted run, but there is none in {str(out)!r}"
+        for note in _newest_first(out):
+            try:
+                checkpoint = cls._read(note, out)
+                checkpoint.verify(out)
+                return checkpoint
+            except ValueError as error:
+                reason = str(error)
+        raise ValueError(reason)
+
+    def verify(self, out: Path) -> Kept:
+        """Return the results so far; raise ValueError where they or the trackers are not those of this checkpoint."""
+        path = out / FOLDER / self.state
+        if not path.is_file() or self.state_check not in (None, file_checksum(path)):
+            raise ValueError(f"resume needs a whole checkpoint, but {str(path)!r} is missing or damaged")
+        kept = read_beginning(out, len(self.job["boxes"]), self.frames)
+        if len(kept.frames) < self.frames or self.trajectory not in (None, kept.check):
             raise ValueError(
-                f"{str(out / FOLDER / FILE)!r} was written by metrack {values.get('metrack', '(unknown)')} "
-                f"(checkpoint version {found}), this version reads {', '.join(map(str, (*MIGRATIONS, VERSION)))}"
+                f"resume needs the results of the first {self.frames} frames, but trajectory.jsonl in {str(out)!r} "
+                f"is damaged or has other ones"
             )
-        if found in MIGRATIONS:
-            values = MIGRATIONS[found](values, out)
-        try:
-            return cls(**{each.name: values[each.name] for each in fields(cls)})
-        except KeyError as error:
-            raise ValueError(f"resume needs a whole checkpoint, but that in {str(out)!r} lacks {error}") from None
+        if self.trajectory is None:  # of a version without checksums
+            return Kept(*trajectory_lines((record for each in kept.frames for record in each), NOTHING), kept.frames)
+        return kept
 
     def trackers(self, out: Path, gallery: Gallery | None) -> MultiTracker:
         """Load the trackers as they were."""
-        return MultiTracker.load(self._state(out), gallery=gallery)
+        return MultiTracker.load(out / FOLDER / self.state, gallery=gallery)
 
     def check(self, job: Job, source: Source, first: VideoFrame) -> None:
         """Refuse a job or a source with which the run cannot go on."""
@@ -85,23 +106,69 @@ class Checkpoint:
         if self.first_frame != checksum(first):
             raise ValueError(f"resume needs the source it began with, but {source.name} begins with another frame")
 
-    def _state(self, out: Path) -> Path:
-        return out / FOLDER / f"state_{self.frames}.npz"
+    @classmethod
+    def _read(cls, note: Path, out: Path) -> Self:
+        """Read one note; that of an earlier version is migrated."""
+        try:
+            values = json.loads(note.read_text(encoding="utf-8"))
+            found = values.get("version", 1)
+            if not is_intact(values):
+                raise ValueError
+        except (OSError, ValueError, AttributeError, RecursionError):
+            raise ValueError(f"resume needs a whole checkpoint, but {str(note)!r} is damaged") from None
+        if found != VERSION and found not in MIGRATIONS:
+            raise ValueError(
+                f"{str(note)!r} was written by metrack {values.get('metrack', '(unknown)')} "
+                f"(checkpoint version {found}), this version reads {', '.join(map(str, (*MIGRATIONS, VERSION)))}"
+            )
+        if found in MIGRATIONS:
+            values = MIGRATIONS[found](values, out)
+        try:
+            return cls(**{each.name: values[each.name] for each in fields(cls)})
+        except KeyError as error:
+            raise ValueError(f"resume needs a whole checkpoint, but {str(note)!r} lacks {error}") from None
 
 
 def has_checkpoint(out: Path) -> bool:
-    """Whether a run can go on from what is in its result folder."""
-    return (out / FOLDER / FILE).is_file()
+    """Whether there is something from which a run could go on."""
+    return bool(_newest_first(out))
 
 
-def discard_checkpoint(out: Path) -> None:
+def drop_checkpoints(out: Path, *, kept: int = KEPT) -> None:
+    """Remove all checkpoints but those written last; a note goes before its state."""
+    notes = _newest_first(out)
+    for note in notes[kept:]:
+        note.unlink(missing_ok=True)
+    states = {f"state_{_serial(note)}.npz" for note in notes[:kept]}
+    for old in (out / FOLDER).glob("state_*"):
+        if old.name not in states:
+            old.unlink(missing_ok=True)
+
+
+def discard_checkpoints(out: Path) -> None:
     """Remove what only a resumed run would need."""
+    drop_checkpoints(out, kept=0)
     shutil.rmtree(out / FOLDER, ignore_errors=True)
+
+
+def _newest_first(out: Path) -> list[Path]:
+    """Return the notes of all checkpoints; that of earlier versions has no number and comes last."""
+    return sorted((out / FOLDER).glob("checkpoint*.json"), key=lambda note: -_serial(note))
+
+
+def _serial(note: Path) -> int:
+    number = note.stem.partition("_")[2]
+    return int(number) if number.isdecimal() and number.isascii() else 0
 
 
 def _from_1(values: dict[str, Any], out: Path) -> dict[str, Any]:
     """Version 1 had no number, and left corrections to the summary."""
-    return {**values, "corrections": read_summary(out).get("corrections", [])}
+    return _from_2({**values, "corrections": read_summary(out).get("corrections", [])}, out)
 
 
-MIGRATIONS: dict[int, Callable[[dict[str, Any], Path], dict[str, Any]]] = {1: _from_1}
+def _from_2(values: dict[str, Any], _: Path) -> dict[str, Any]:
+    """Version 2 kept one generation, without checksums, and none while targets had to catch up."""
+    return {**values, "ahead": [], "trajectory": None, "state": f"state_{values['frames']}.npz", "state_check": None}
+
+
+MIGRATIONS: dict[int, Callable[[dict[str, Any], Path], dict[str, Any]]] = {1: _from_1, 2: _from_2}

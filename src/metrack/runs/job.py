@@ -1,30 +1,19 @@
-"""The options of a run, and the driver of ``metrack track``: follow the targets of a source to its end.
-
-Everything that can be wrong with the input is found before the result folder is made.
-"""
+"""The options of a run."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
 from metrack.checks import did_you_mean
 from metrack.config import TrackerConfig, preset
-from metrack.draw.marks import Mark, draw
-from metrack.frames import VideoFrame, VideoWriter, open_source
 from metrack.frames.base import without_password
-from metrack.frames.formats import FORMATS, Record
+from metrack.frames.formats import FORMATS
 from metrack.frames.sink import h264_encoder
 from metrack.identity import Gallery
-from metrack.runs.checkpoint import Checkpoint
-from metrack.runs.opening import first_frame
-from metrack.runs.results import VIDEO, check_folder
-from metrack.runs.session import Session
-from metrack.runs.summary import DONE, ENDED_EARLY, INTERRUPTED
 
 MAY_DIFFER = {"source", "stop", "video"}  # in a resumed run; other options may be left out but not changed
 
@@ -94,11 +83,12 @@ class Job:
             raise ValueError(f"stop must come after start={self.start}, got {self.stop}")
 
     @classmethod
-    def resumed(cls, checkpoint: Checkpoint, options: Mapping[str, Any]) -> Self:
-        """Return the job of an interrupted run; options that are given once more must say the same."""
-        saved = checkpoint.job
+    def resumed(cls, saved: Mapping[str, Any], options: Mapping[str, Any]) -> Self:
+        """Return the job that was saved by :meth:`to_dict`; options that are given once more must say the same."""
+        if saved.keys() != {each.name for each in fields(cls)}:
+            raise ValueError(f"resume needs the options of a run, but the checkpoint has {sorted(saved)}")
         for name, value in options.items():
-            if name not in MAY_DIFFER and value != saved[name]:
+            if name not in MAY_DIFFER and not _same(name, value, saved):
                 raise ValueError(f"resume goes on with {name}={saved[name]} as it began, got {value}")
         return cls(**{**saved, **options})
 
@@ -119,89 +109,11 @@ class Job:
         return shlex.join(["metrack", "track", self.source, *words, "-o", "out"])
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is; ``step`` is what it does, as "compiling", "catching up" or "tracking"."""
-
-    step: str
-    done: int = 0
-    total: int | None = None
-    records: Sequence[Record] = ()
-
-
-class Halt:
-    """A request to stop after the frame in hand; :meth:`ask` may be called from a signal handler."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        self.also: Callable[[], None] = lambda: None
-
-    def ask(self) -> None:
-        """Stop soon."""
-        self.asked = True
-        self.also()
-
-
-def follow(
-    job: Job,
-    out: Path,
-    *,
-    checkpoint: Checkpoint | None = None,
-    watch: Callable[[Progress], None] = lambda _: None,
-    halt: Halt | None = None,
-) -> dict[str, Any]:
-    """Do a job, from the beginning or from a checkpoint, and return the summary that is also on disk."""
-    job.check()
-    check_folder(out)
-    gallery = job.known_targets()
-    halt = halt or Halt()
-    with open_source(job.source) as source:
-        halt.also = source.stop
-        frames = islice(source, job.start, job.stop)
-        first = first_frame(frames, job, source)
-        session = Session(job, out, source, first, gallery=gallery, checkpoint=checkpoint)
-        watch(Progress("compiling"))
-        session.compile()
-        if halt.asked:
-            raise KeyboardInterrupt  # nothing has been written yet
-        return _drive(session, chain([first], frames), watch, halt)
-
-
-def _drive(
-    session: Session, frames: Iterator[VideoFrame], watch: Callable[[Progress], None], halt: Halt
-) -> dict[str, Any]:
-    """Step through the frames to the end, or until asked to halt, or until the source fails; then sum up.
-
-    A video is drawn from its beginning also where the run goes on from a checkpoint: the frames before it are read
-    again, but not followed again.
-    """
-    earlier, source, done = session.begin(), session.source, 0
-    known, resumed = len(earlier), session.followed > 0
-    video = VideoWriter(session.folder / VIDEO, source.size, source.fps) if session.job.video else None
-    failure: Exception | None = None
-    try:
-        for done, frame in enumerate(frames, 1):
-            records = earlier[done - 1] if done <= known else session.step(frame)
-            if video is not None:
-                video.write(draw(frame.image, [mark_of(record) for record in records]), frame.time)
-            watch(Progress("catching up" if resumed and done <= known else "tracking", done, session.total, records))
-            if halt.asked:
-                break
-    except (OSError, ValueError) as error:
-        failure = error
-    if video is not None:
-        video.close()
-    if failure is not None:
-        session.finish(ENDED_EARLY, str(failure), resumable=True)
-        raise failure
-    if halt.asked:
-        return session.finish(INTERRUPTED, source.notice)
-    return session.finish(ENDED_EARLY if source.ended_early else DONE, source.notice, resumable=done < known)
-
-
-def mark_of(record: Record) -> Mark:
-    """Return what is drawn of a record."""
-    return Mark(record.box, record.target, record.score, record.state, name=record.identity)
+def _same(name: str, value: object, saved: Mapping[str, Any]) -> bool:
+    """Whether an option says what was saved; settings may be written as text or as numbers."""
+    if name == "changes" and isinstance(value, Mapping):
+        return preset(saved["preset"]).replace(value) == preset(saved["preset"]).replace(saved["changes"])
+    return bool(value == saved[name])
 
 
 def _shortest(value: object) -> str:

@@ -18,7 +18,9 @@ from metrack.draw.heat import draw_confidence
 from metrack.draw.pictures import PICTURE_FORMATS, write_picture
 from metrack.frames import Source, VideoFrame, open_source
 from metrack.frames.formats import Record
-from metrack.runs.job import Halt, Job, Progress
+from metrack.runs.follow import Progress
+from metrack.runs.halt import Halt
+from metrack.runs.job import Job
 from metrack.runs.opening import compile_kernels, expected_length, first_frame
 from metrack.tracking.score_map import check_radius, confidence_map, usual_radius
 from metrack.tracking.tracker import Tracker

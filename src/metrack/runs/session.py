@@ -1,12 +1,13 @@
 """One run without a thread of its own: follow targets frame by frame, correct them, and keep everything on disk.
 
 The driver reads the frames and calls :meth:`Session.step` for each: ``metrack track`` in a loop
-(:func:`metrack.runs.job.follow`), the studio in a thread. Making a session checks everything and writes nothing;
+(:func:`metrack.runs.follow.follow`), the studio in a thread. Making a session checks everything and writes nothing;
 :meth:`Session.begin` makes the result folder. From then on every frame is on disk before the next one is asked for,
 and the trackers are saved every few seconds, so that a run can go on where it was stopped, with the same boxes.
 
 A correction replaces the track of one target from its frame on. The other targets are not followed again: their
-records are reused until the corrected one has caught up.
+records are reused until the corrected one has caught up. The files change from the old track to the new one in one
+step: a kill leaves either the one or the other, and a checkpoint that fits.
 """
 
 from __future__ import annotations
@@ -20,12 +21,24 @@ from typing import TYPE_CHECKING, Any
 from metrack.box import Box
 from metrack.checks import check_box
 from metrack.frames import Source, VideoFrame
-from metrack.frames.formats import Record
+from metrack.frames.formats import Record, from_json_line, to_json_line
 from metrack.identity import Gallery
-from metrack.runs.checkpoint import Checkpoint, discard_checkpoint
+from metrack.runs.checkpoint import Checkpoint, discard_checkpoints, drop_checkpoints
 from metrack.runs.events import Event, EventDetector
+from metrack.runs.lock import FolderLock
 from metrack.runs.opening import checksum, compile_kernels, expected_length
-from metrack.runs.results import PAGE, PICTURES, VIDEO, ResultFolder, cut_results, write_events, write_summary
+from metrack.runs.results import (
+    PAGE,
+    PICTURES,
+    VIDEO,
+    ResultFolder,
+    make_folder,
+    read_beginning,
+    replace_tables,
+    replace_trajectory,
+    trajectory_lines,
+    write_summary,
+)
 from metrack.runs.summary import DONE, ENDED_EARLY, INTERRUPTED, RUNNING, Tally, summary_of
 from metrack.runs.track import Track
 from metrack.tracking.several import MultiTracker
@@ -48,6 +61,7 @@ class Session:
     gallery : known targets
     checkpoint : where to go on from, instead of from the first frame
     correctable : keep all records and events in memory, as corrections need; else memory stays bounded
+    lock : that of the folder, if it is held already
     """
 
     def __init__(
@@ -60,10 +74,12 @@ class Session:
         gallery: Gallery | None = None,
         checkpoint: Checkpoint | None = None,
         correctable: bool = False,
+        lock: FolderLock | None = None,
     ) -> None:
         boxes = [check_box(box, first.image.shape) for box in job.boxes]
         self.job = replace(job, boxes=[box.to_xywh() for box in boxes])
-        self.folder, self.source, self.gallery, self.correctable = folder, source, gallery, correctable
+        self.folder, self.source, self.gallery = folder, source, gallery
+        self.correctable = correctable or (checkpoint is not None and any(checkpoint.ahead))
         if checkpoint is not None:
             checkpoint.check(self.job, source, first)
         self.total = expected_length(source, self.job)
@@ -75,21 +91,32 @@ class Session:
         self.notice: str | None = None  # what to tell about that
         self.busy, self.worked = 0.0, 0.0  # seconds of tracking: by the clock, and of this thread's processor
         self.followed, self.followed_before = 0, 0  # frames, in all and in earlier sessions
-        self._first, self._checkpoint = first, checkpoint
+        self.check: int | None = None  # checksum of the results, once the files are closed
+        self._first, self._checkpoint, self._lock = first, checkpoint, lock or FolderLock(folder)
         self._replaced: list[tuple[int, Track]] = []
         self._detector, self._tally = EventDetector(), Tally(len(boxes))
         self._results: ResultFolder | None = None
         self._together: MultiTracker | None = None  # all trackers; None while some targets are behind
         self._saved, self._saved_at = 0, float("-inf")  # frames in the last checkpoint, and when it was made
+        self._complete = False  # nothing is left to resume
 
     def compile(self) -> None:
         """Compile all kernels, so that no step has to."""
         compile_kernels(self.job.config(), self._first.image, Box(*self.job.boxes[0]))
 
     def begin(self) -> list[list[Record]]:
-        """Make the result folder, or go on in that of the checkpoint; return the records of all frames so far."""
-        frames = [self._begin_anew()] if self._checkpoint is None else self._resume(self._checkpoint)
-        self._write_summary(RUNNING)
+        """Make and lock the result folder, or go on in that of the checkpoint; return the records of all frames so far.
+
+        The lock is held until :meth:`close`.
+        """
+        make_folder(self.folder)
+        self._lock.acquire()
+        try:
+            frames = [self._begin_anew()] if self._checkpoint is None else self._resume(self._checkpoint)
+            self._write_summary(RUNNING)
+        except BaseException:
+            self.close()
+            raise
         return frames
 
     def step(self, frame: VideoFrame) -> list[Record]:
@@ -107,36 +134,57 @@ class Session:
         """End the run, close its files and sum it up; an interrupted one, or a resumable one, can go on later."""
         if status == INTERRUPTED:
             self.checkpoint()
-        elif status in (DONE, ENDED_EARLY) and not resumable:
-            discard_checkpoint(self.folder)
         self._close_files()
         self.notice = notice
         summary = self._write_summary(status)
-        self.over = status
+        self.over, self._complete = status, status in (DONE, ENDED_EARLY) and not resumable
         return summary
+
+    def drop_checkpoint(self) -> None:
+        """Remove the checkpoints of a run that is over; to be called once all its files are complete."""
+        if self._complete:
+            discard_checkpoints(self.folder)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._close_files()
+        self._lock.release()
 
     def reopen(self) -> None:
         """Go on after :meth:`finish`; nothing changes where the run is not over."""
-        self.over, self.notice = None, None
+        self.over, self.notice, self._complete = None, None, False
         if self._results is None:
-            self._results = self._open_files()
+            assert self.check is not None, "begin the session first"
+            self._results = self._open_files(self.check)
             self._write_summary(RUNNING)
 
     def checkpoint(self) -> None:
-        """Save the trackers, unless that is done, some are still catching up or the source cannot be read again."""
+        """Sync the results and save the trackers, unless that is done or the source cannot be read again."""
         self._saved_at = time.monotonic()
-        even = all(track.count == self.position for track in self.tracks)
-        if even and not self.source.live and self.over is None and self.position != self._saved:
+        if self.source.live or self.over is not None or self.position == self._saved:
+            return
+        assert self._results is not None, "begin or reopen the session first"
+        self._results.sync()
+        self._save_trackers(self._results.check)
+        drop_checkpoints(self.folder)
+
+    def _save_trackers(self, check: int) -> None:
+        """Write a checkpoint that goes with the results of that checksum."""
+        position = self.position
+        even = all(track.count == position for track in self.tracks)
+        if even:
             self._together = self._all_trackers()
-            point = Checkpoint(
-                job=self.job.to_dict(),
-                frames=self.position,
-                busy=self.busy,
-                first_frame=checksum(self._first),
-                corrections=self.corrections,
-            )
-            point.save(self.folder, self._together)
-            self._saved = self.position
+        point = Checkpoint(
+            job=self.job.to_dict(),
+            frames=position,
+            busy=self.busy,
+            first_frame=checksum(self._first),
+            corrections=self.corrections,
+            ahead=[[to_json_line(record) for record in track.records[position:]] for track in self.tracks if not even],
+            trajectory=check,
+        )
+        point.save(self.folder, self._all_trackers())
+        self._saved = position
 
     def check_correction(self, number: int, target: int) -> None:
         """Refuse to correct a frame or a target that there is not."""
@@ -193,7 +241,7 @@ class Session:
         return [[track.records[n] for track in tracks] for n in range(begin, end)]
 
     def _begin_anew(self) -> list[Record]:
-        discard_checkpoint(self.folder)
+        discard_checkpoints(self.folder)
         self._results = ResultFolder.create(self.folder, len(self.job.boxes), self.job.formats)
         self._together = MultiTracker(self.job.config(), seed=self.job.seed, gallery=self.gallery)
         tracks = []
@@ -207,17 +255,17 @@ class Session:
         return records
 
     def _resume(self, checkpoint: Checkpoint) -> list[list[Record]]:
-        self._together = checkpoint.trackers(self.folder, self.gallery)
-        frames = cut_results(self.folder, len(self.job.boxes), checkpoint.frames, self.job.formats)
-        tracks = [Track(target, tracker, self.correctable) for target, tracker in self._together.trackers.items()]
-        for track, records in zip(tracks, zip(*frames, strict=True), strict=True):
-            track.restore(list(records))
-        self.tracks, self.corrections = tracks, checkpoint.corrections
-        self.busy, self._saved = checkpoint.busy, checkpoint.frames
+        kept = checkpoint.verify(self.folder)
+        together = checkpoint.trackers(self.folder, self.gallery)
+        self._together = None if any(checkpoint.ahead) else together
+        beyond = checkpoint.ahead or [[] for _ in self.job.boxes]
+        self.tracks = [Track(target, tracker, self.correctable) for target, tracker in together.trackers.items()]
+        for track, records, lines in zip(self.tracks, zip(*kept.frames, strict=True), beyond, strict=True):
+            track.restore([*records, *map(from_json_line, lines)])
+        self.corrections, self.busy, self._saved = checkpoint.corrections, checkpoint.busy, checkpoint.frames
         self.followed = self.followed_before = max(checkpoint.frames - 1, 0)
-        write_events(self.folder, [event for records in frames for event in self._count(records)])
-        self._results = self._open_files()
-        return frames
+        self._write_files(kept.lines, kept.check, kept.frames)
+        return kept.frames
 
     def _follow(self, frame: VideoFrame) -> None:
         """Follow all targets together, or only those that have to catch up with the others."""
@@ -254,33 +302,38 @@ class Session:
         self._close_files()
         self._together = None
         self.tracks = [track if each.target == track.target else each for each in self.tracks]
-        self.over, self.notice = None, None
+        self.over, self.notice, self._complete = None, None, False
         for outdated in (VIDEO, PAGE, *PICTURES):
             (self.folder / outdated).unlink(missing_ok=True)
         self._write_anew(number - self.job.start)
         self.revision += 1
-        discard_checkpoint(self.folder)  # what it kept is no longer so
-        self._saved = 0
-        self.checkpoint()
         self._write_summary(RUNNING)
 
     def _write_anew(self, changed: int) -> None:
-        """Write the files again from the first changed frame on; events and counts follow from all frames."""
-        cut_results(self.folder, len(self.tracks), changed, self.job.formats)
-        self._detector, self._tally, self.events = EventDetector(), Tally(len(self.tracks)), []
-        frames = self.records(0)
-        write_events(self.folder, [event for records in frames[:changed] for event in self._count(records)])
-        self._results = self._open_files()
-        for records in frames[changed:]:
-            self._results.add(records, self._count(records))
+        """Write the files again from the first changed frame on."""
+        kept, frames = read_beginning(self.folder, len(self.tracks), changed), self.records(0)
+        new = [record for records in frames[len(kept.frames) :] for record in records]
+        lines, check = trajectory_lines(new, kept.check)
+        if not self.source.live:
+            self._save_trackers(check)  # counts from the moment at which the trajectory agrees with it
+        self._write_files([*kept.lines, *lines], check, frames)
+        drop_checkpoints(self.folder, kept=1)
 
-    def _open_files(self) -> ResultFolder:
-        return ResultFolder(self.folder, len(self.job.boxes), self.job.formats)
+    def _write_files(self, lines: Sequence[str], check: int, frames: Sequence[Sequence[Record]]) -> None:
+        """Replace the trajectory in one step, then all that follows from it, and go on from there."""
+        replace_trajectory(self.folder, lines)
+        self._detector, self._tally, self.events = EventDetector(), Tally(len(self.tracks)), []
+        events = [event for records in frames for event in self._count(records)]
+        replace_tables(self.folder, frames, events, self.job.formats)
+        self._results = self._open_files(check)
+
+    def _open_files(self, check: int) -> ResultFolder:
+        return ResultFolder(self.folder, len(self.job.boxes), self.job.formats, check=check)
 
     def _close_files(self) -> None:
         if self._results is not None:
             self._results.close()
-            self._results = None
+            self.check, self._results = self._results.check, None
 
     def _write_summary(self, status: str) -> dict[str, Any]:
         summary = summary_of(self, self._tally, status)

@@ -79,6 +79,7 @@ def summary_of(session: Session, tally: Tally, status: str) -> dict[str, Any]:
         "gallery": _known(job, session.gallery),
         "formats": list(job.formats),
         "tracker_fps": None if session.fps is None else round(session.fps, 2),
+        "trajectory": None if status == RUNNING or session.check is None else f"{session.check:08x}",
     }
 
 

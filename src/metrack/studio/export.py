@@ -14,7 +14,8 @@ from metrack.draw.marks import draw
 from metrack.files import replacing
 from metrack.frames import VideoWriter, open_source
 from metrack.frames.formats import Record
-from metrack.runs.job import Job, mark_of
+from metrack.runs.follow import mark_of
+from metrack.runs.job import Job
 from metrack.runs.report import write_page
 from metrack.runs.results import VIDEO
 from metrack.studio.media import RECORDING

@@ -65,8 +65,7 @@ class RunThread:
         self._path, self._queue, self._gallery = path, queue, gallery
         self._opened, self._checkpoint = opened, checkpoint
         self._failure: tuple[str, str | None] | None = None  # how a run ended before it began
-        self._going, self._closed = True, False
-        self._reason_to_close = ""
+        self._going, self._closed, self._reason_to_close = True, False, ""
         self._requests = RequestQueue("This run was put away; open it again.")
         self._feed = Feed(path)
         self._source: Source | None = None
@@ -264,8 +263,7 @@ class RunThread:
     def _take_next(self, session: Session) -> None:
         frame = next(self._feed, None)
         if frame is None:
-            source = session.source
-            self._finish(ENDED_EARLY if source.ended_early else DONE, source.notice)
+            self._finish(ENDED_EARLY if session.source.ended_early else DONE, session.source.notice)
             return
         session.step(frame)
         self._show(session, frame)
@@ -335,6 +333,7 @@ class RunThread:
             self._failure = status, notice
         else:
             self.session.finish(status, notice)
+            self.session.drop_checkpoint()
         if self.live:
             self._switch_off()
 
@@ -347,4 +346,5 @@ class RunThread:
     def _let_go(self) -> None:
         if self.session is not None:
             self._finish(INTERRUPTED, self._reason_to_close)
+            self.session.close()
         self._switch_off()

@@ -6,7 +6,6 @@ that says what was asked for. A run whose folder says that it is running, though
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from itertools import chain
@@ -16,10 +15,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from metrack.files import write_json
-from metrack.frames.formats import FORMATS, Record, read_jsonl, whole_lines
+from metrack.frames.formats import FORMATS, Record
 from metrack.runs.checkpoint import Checkpoint
+from metrack.runs.events import Event, EventDetector
 from metrack.runs.job import Job
-from metrack.runs.results import EVENTS, TRAJECTORY, by_frame, claim_folder, read_json
+from metrack.runs.results import by_frame, claim_folder, read_json, read_records
 from metrack.runs.summary import stored_status
 from metrack.studio.camera import Cameras
 from metrack.studio.loaded import LoadedRuns
@@ -131,7 +131,7 @@ class RunStore:
             "source": f"run:{name}" if note["source"].startswith("camera") else note["source"],
             "job": note["job"],
             "series": series(frames),
-            "events": [event_values(each) for each in run.events] if run else _stored_events(self.folder_of(name)),
+            "events": [event_values(each) for each in (run.events if run else _events(frames))],
             "command": job.command,
             "known": self.known_names,
         }
@@ -198,13 +198,10 @@ def _title(source: str) -> str:
 
 def _stored_records(folder: Path, targets: int) -> list[list[Record]]:
     try:
-        return by_frame(read_jsonl(folder / TRAJECTORY), targets)
+        return by_frame(read_records(folder), targets)
     except OSError:
         return []
 
 
-def _stored_events(folder: Path) -> list[dict[str, Any]]:
-    try:
-        return [json.loads(line) for line in whole_lines(folder / EVENTS)]
-    except OSError:
-        return []
+def _events(frames: list[list[Record]]) -> list[Event]:
+    return EventDetector().update(record for records in frames for record in records)

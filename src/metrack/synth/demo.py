@@ -16,10 +16,13 @@ from metrack.draw.palette import WHITE
 from metrack.draw.pictures import grid, write_picture
 from metrack.files import replace_text
 from metrack.frames import VideoWriter
-from metrack.frames.formats import Record, read_jsonl
-from metrack.runs.job import Halt, Job, Progress, follow
+from metrack.frames.formats import Record
+from metrack.runs.follow import Progress, follow
+from metrack.runs.halt import Halt
+from metrack.runs.job import Job
+from metrack.runs.lock import FolderLock
 from metrack.runs.report import write_page
-from metrack.runs.results import TRAJECTORY, check_folder, claim_folder
+from metrack.runs.results import check_folder, claim_folder, read_records
 from metrack.synth.balloon import builtin_clip
 from metrack.synth.clip import Clip
 
@@ -55,12 +58,15 @@ def run_demo(
     job = Job(source=str(out / "clip.mp4"), boxes=[clip.first_box.to_xywh()], preset=preset, seed=seed)
     job.check()
     claim_folder(out)
-    paint_clip(clip, out, watch)
-    summary = follow(job, out, watch=watch, halt=halt)
-    records = read_jsonl(out / TRAJECTORY)
-    write_picture(out / "contact.png", contact_sheet(clip, records))
+    with FolderLock(out) as lock:
+        paint_clip(clip, out, watch)
+        summary = follow(job, out, watch=watch, halt=halt, leave=lambda _: _leave(clip, out), lock=lock)
+    return summary, compare(clip, read_records(out))
+
+
+def _leave(clip: Clip, out: Path) -> None:
+    write_picture(out / "contact.png", contact_sheet(clip, read_records(out)))
     write_page(out)
-    return summary, compare(clip, records)
 
 
 def paint_clip(clip: Clip, out: Path, watch: Callable[[Progress], None]) -> None:

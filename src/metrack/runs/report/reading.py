@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.frames.formats import Record, read_jsonl, whole_lines
+from metrack.frames.formats import Record
 from metrack.runs.events import RENAMED, Event, EventDetector
-from metrack.runs.results import EVENTS, TRAJECTORY, read_summary
+from metrack.runs.results import TRAJECTORY, read_records, read_summary
 
 WANTED = "folder must be a folder made by metrack track, demo or evaluate"
 
@@ -74,20 +73,10 @@ def read_run(folder: Path) -> RunData:
     """Read a run, finished or not."""
     if not is_run(folder):
         raise ValueError(f"{WANTED}, but {str(folder)!r} is not")
-    try:
-        records = read_jsonl(folder / TRAJECTORY)
-    except (ValueError, TypeError, KeyError):
-        raise ValueError(f"folder must have a readable {TRAJECTORY}, but that of {str(folder)!r} is not") from None
+    records = read_records(folder)
     if not records:
         raise ValueError(f"folder must have at least one followed frame, but {str(folder)!r} has none yet")
     by_target: dict[int, list[Record]] = {}
     for record in sorted(records, key=lambda each: (each.target, each.frame)):
         by_target.setdefault(record.target, []).append(record)
-    return RunData(folder, read_summary(folder), by_target, _events(folder, records))
-
-
-def _events(folder: Path, records: list[Record]) -> list[Event]:
-    """Read the events, or detect them in the records where there is no file of them."""
-    if not (folder / EVENTS).is_file():
-        return EventDetector().update(records)
-    return [Event(**json.loads(line)) for line in whole_lines(folder / EVENTS)]
+    return RunData(folder, read_summary(folder), by_target, EventDetector().update(records))
