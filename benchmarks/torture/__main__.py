@@ -79,12 +79,13 @@ def _seed(out: Path, given: int | None) -> int:
 def _all(names: list[str], out: Path, seed: int, minutes: float) -> None:
     """Give every campaign its share of the time, the longest first, so that the lanes end together."""
     total = sum(find(name).share for name in names)
-    budget = {name: minutes * 60 * LANES * find(name).share / total for name in names}
+    lanes = min(LANES, len(names))
+    budget = {name: minutes * 60 * lanes * find(name).share / total for name in names}
     waiting = sorted(names, key=lambda name: -budget[name])
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
         while waiting or running:
-            while waiting and len(running) < LANES:
+            while waiting and len(running) < lanes:
                 name = waiting.pop(0)
                 print(f"  {name}: {budget[name] / 60:.1f} minutes", flush=True)
                 words = [name, "--out", str(out), "--seed", str(seed), "--seconds", str(budget[name])]
