@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,8 @@ from typing import Any
 import numpy as np
 
 Names = dict[str, int]  # in a folder: the number of each file or folder in it
-EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.listdir", "os.scandir")
+EVENTS = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate")
+CLOCK = 0.05  # seconds: two changes of a file so far apart have different times
 
 
 @dataclass(slots=True)
@@ -42,6 +44,7 @@ class Recorder:
         self.folder, self.history = folder, History()
         self._numbers: dict[tuple[int, int], int] = {}
         self._held: list[int] = []  # open files: an inode in use is never given to another file
+        self._marks: dict[int, tuple[int, int]] = {}  # size and time of change of files that were read
         self._busy = False
         folder.mkdir(parents=True, exist_ok=True)
         self._look()
@@ -58,7 +61,8 @@ class Recorder:
         path.write_bytes(pickle.dumps(self.history))
 
     def _watch(self, name: str, arguments: tuple[Any, ...]) -> None:
-        if name in EVENTS and not self._busy:
+        opened = name == "open" and str(arguments[0]).startswith(str(self.folder))
+        if (opened or name in EVENTS) and not self._busy:
             self._look()
 
     def _sync(self, file: int) -> None:
@@ -77,14 +81,19 @@ class Recorder:
         self._busy = False
 
     def _look_into(self, folder: Path) -> bool:
-        names, changed = {}, False
+        number, names, changed = self._number(str(folder)), Names(), False
         for entry in sorted(os.scandir(folder), key=lambda each: each.name):
             names[entry.name] = self._number(entry.path)
             changed |= self._look_into(Path(entry.path)) if entry.is_dir() else self._look_at(entry.path)
-        return self._note(self.history.folders, self._number(str(folder)), names) or changed
+        return self._note(self.history.folders, number, names) or changed
 
     def _look_at(self, path: str) -> bool:
-        return self._note(self.history.files, self._number(path), Path(path).read_bytes())
+        number, status = self._number(path), os.stat(path)
+        mark = (status.st_size, status.st_mtime_ns)
+        if self._marks.get(number) == mark and time.time() - status.st_mtime > CLOCK:
+            return False
+        self._marks[number] = mark
+        return self._note(self.history.files, number, Path(path).read_bytes())
 
     def _note(self, kept: dict[int, list[tuple[int, Any]]], number: int, state: Any) -> bool:
         states = kept.setdefault(number, [])

@@ -68,6 +68,8 @@ class ForkServer:
 
     def start(self, orders: Orders) -> Child:
         """Start a child."""
+        Path(orders.log).write_bytes(b"")  # now, so that nobody reads what an earlier one printed
+        Path(f"{orders.log}.end").unlink(missing_ok=True)
         return Child(self._ask({"do": "start", **asdict(orders)})["pid"], Path(orders.log))
 
     def wait(self, child: Child, seconds: float = 120.0) -> int | None:

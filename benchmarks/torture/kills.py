@@ -71,7 +71,6 @@ class Kills(Campaign):
     def _orders(self, kind: Kind, out: Path, **more: object) -> Orders:
         again = ["--resume"] if (out / SUMMARY).exists() else []
         log = self.folder / "child.log"
-        Path(f"{log}.end").unlink(missing_ok=True)
         return Orders(kind.words(self.folder, out, *again), str(log), **more)
 
     def _forked(self, kind: Kind, out: Path, whole: Reference, rng: np.random.Generator) -> tuple[int, str]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from torture.campaign import MissError
 from torture.forks import Child, ForkServer, Orders
-from torture.trials import CLIP, CROPS, LIGHT, boxes, check_same
+from torture.trials import CLIP, KNOWN, LIGHT, boxes, check_same
 
 PATIENCE = 60.0  # seconds for anything a studio is asked to do
 NOTE = "studio.json"
@@ -168,18 +168,14 @@ class StudioTrial:
         return str(visitor.ask("/api/runs", request, "POST")["id"])
 
     def _words(self, runs: Path) -> list[str]:
-        videos, gallery = str(self._folder), str(self._folder / CROPS)
+        videos, gallery = str(self._folder), str(self._folder / KNOWN)
         return ["studio", videos, "--runs", str(runs), "--port", "0", "--no-browser", "--gallery", gallery]
 
     def _log(self) -> str:
-        log = self._folder / "studio.log"
-        Path(f"{log}.end").unlink(missing_ok=True)
-        return str(log)
+        return str(self._folder / "studio.log")
 
     def _compare(self) -> None:
-        (out,), (whole,) = (
-            [note.parent for note in runs.glob(f"*/{NOTE}")] for runs in (self._runs, self._whole)
-        )
+        (out,), (whole,) = ([note.parent for note in runs.glob(f"*/{NOTE}")] for runs in (self._runs, self._whole))
         try:
             check_same(out, whole)
         except MissError as miss:

@@ -15,12 +15,13 @@ from PIL import Image
 
 from metrack.files import write_json
 from metrack.frames import VideoWriter, open_source
+from metrack.identity import Gallery
 from metrack.runs.results import SUMMARY, VIDEO
 from metrack.synth import builtin_clip
 from torture.campaign import MissError
 from torture.forks import ForkServer, Orders
 
-CLIP, CROPS = "clip.mp4", "crops"
+CLIP, KNOWN = "clip.mp4", "known.npz"
 SIZE, STORY = (160, 120), 60
 SHOWN = (*range(14), *range(29, 40))  # frames: the target seen, hidden and seen again
 OTHER_BOX = (20.0, 20.0, 30.0, 30.0)
@@ -43,7 +44,7 @@ class Kind:
         words = ["track", str(folder / CLIP), "-o", str(out), "--preset", self.preset, *more]
         words += [word for box in boxes()[: self.targets] for word in ("--box", ",".join(map(str, box)))]
         words += [word for change in LIGHT for word in ("--set", change)]
-        words += ["--gallery", str(folder / CROPS)] if self.gallery else []
+        words += ["--gallery", str(folder / KNOWN)] if self.gallery else []
         return words + (["--format", "mot"] if self.mot else [])
 
 
@@ -64,21 +65,19 @@ def boxes() -> list[tuple[float, ...]]:
 
 
 def make_material(folder: Path) -> None:
-    """Paint the clip and the crops of known targets."""
-    if (folder / CROPS).is_dir():
+    """Paint the clip, and make a gallery of known targets."""
+    if (folder / KNOWN).is_file():
         return
     clip, rng = builtin_clip(STORY, SIZE), np.random.default_rng(3)
     with VideoWriter(folder / CLIP, clip.size, clip.fps, crf=16) as video:
         for number in SHOWN:
             video.write(clip[number])
-    part = folder / f"{CROPS}.part"
-    shutil.rmtree(part, ignore_errors=True)
     for name, colour in (("ann", (200, 40, 40)), ("bob", (40, 40, 200))):
-        (part / name).mkdir(parents=True)
+        (folder / "crops" / name).mkdir(parents=True, exist_ok=True)
         for number in range(2):
             picture = np.clip(np.array(colour) + rng.normal(0, 20, (32, 32, 3)), 0, 255).astype(np.uint8)
-            Image.fromarray(picture).save(part / name / f"{number}.png")
-    part.rename(folder / CROPS)
+            Image.fromarray(picture).save(folder / "crops" / name / f"{number}.png")
+    Gallery.from_folder(folder / "crops").save(folder / KNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,6 @@ def reference(server: ForkServer, folder: Path, kind: Kind) -> Reference:
     if not note.is_file():
         shutil.rmtree(out, ignore_errors=True)
         log = folder / f"whole-{kind.name}.log"
-        Path(f"{log}.end").unlink(missing_ok=True)
         child = server.start(Orders(kind.words(folder, out), str(log), interval=0.02))
         while server.wait(child, 0.005) is None and not Path(f"{log}.end").exists():
             pass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,8 +20,10 @@ from metrack.frames.formats import FORMATS, Record
 from metrack.runs.checkpoint import Checkpoint
 from metrack.runs.events import Event, EventDetector
 from metrack.runs.job import Job
-from metrack.runs.results import by_frame, claim_folder, read_json, read_records
-from metrack.runs.summary import stored_status
+from metrack.runs.lock import LOCK
+from metrack.runs.results import by_frame, claim_folder, read_json, read_records, read_summary
+from metrack.runs.resuming import clear_leftovers
+from metrack.runs.summary import DONE, ENDED_EARLY, stored_status
 from metrack.studio.camera import Cameras
 from metrack.studio.loaded import LoadedRuns
 from metrack.studio.media import Library
@@ -56,6 +59,7 @@ class RunStore:
         self._gallery = Job(source="", boxes=(), gallery=gallery).known_targets()
         self._queue, self._lock = RunQueue(), threading.Lock()
         self._loaded = LoadedRuns()
+        self._clear_leftovers()
 
     @property
     def known_names(self) -> list[str]:
@@ -91,15 +95,15 @@ class RunStore:
         return name
 
     def go_on(self, name: str) -> RunThread:
-        """Take an interrupted run up again from its checkpoint."""
+        """Take an interrupted run up again from its checkpoint, or from its first frame if that comes to the same."""
         folder, note = self.folder_of(name), self._note(name)
         with self._lock:
             self._loaded.wait_for(name)
             if run := self._loaded.get(name):
                 return run
-            checkpoint = Checkpoint.load(folder)
+            job, checkpoint = self._where_it_was(name)
             path = self.library.place(note["source"]).path
-            run = RunThread(Job(**checkpoint.job), folder, path, self._queue, self._gallery, checkpoint=checkpoint)
+            run = RunThread(job, folder, path, self._queue, self._gallery, checkpoint=checkpoint)
             self._loaded.put(name, run)
         run.start()
         return run
@@ -168,6 +172,24 @@ class RunStore:
             "active": run is not None,
             "status": run.status() if run else stored_status(self.folder_of(name), job) | stored,
         }
+
+    def _where_it_was(self, name: str) -> tuple[Job, Checkpoint | None]:
+        folder = self.folder_of(name)
+        try:
+            checkpoint = Checkpoint.load(folder)
+        except ValueError:
+            job = self.job(name)
+            if not stored_status(folder, job)["can_go_on"]:
+                raise
+            return job, None
+        return Job(**checkpoint.job), checkpoint
+
+    def _clear_leftovers(self) -> None:
+        """Clear the folders of runs that were done when a studio was killed."""
+        for folder in (path.parent for path in self.folder.glob(f"*/{NOTE}")):
+            with suppress(ValueError, OSError):  # damaged, or alive in another studio
+                if (folder / LOCK).exists() and read_summary(folder).get("status") in (DONE, ENDED_EARLY):
+                    clear_leftovers(folder)
 
     def _new_folder(self) -> str:
         stamp = time.strftime("%Y%m%d-%H%M%S")
