@@ -131,8 +131,8 @@ def _restored(history: History, number: int, moment: int, rng: np.random.Generat
     data, synced = _any_since_sync(history, history.files[number], number, moment, rng)
     if data == synced:
         return data
-    same = len(os.path.commonprefix([data, synced]))
-    kept = int(rng.integers(same, len(data) + 1)) if rng.random() < 0.7 else len(data)
+    same = next((n for n, (new, old) in enumerate(zip(data, synced, strict=False)) if new != old), len(synced))
+    kept = int(rng.integers(min(same, len(data)), len(data) + 1)) if rng.random() < 0.7 else len(data)
     length = int(rng.integers(kept, len(data) + 1)) if rng.random() < 0.3 else kept
     return data[:kept] + bytes(length - kept)
 
