@@ -1,8 +1,9 @@
 """The result of a run, kept in three small text files.
 
 ``NAME.txt`` has one OTB line per frame, ``NAME.states.csv`` score and state, ``NAME.times.txt`` the seconds the tracker
-took, below a checksum of all three: a run whose files have changed is not finished and will be made again. The boxes are written last and in one step: if they exist, the run is finished. A run that failed leaves
-``NAME.error.txt`` with the reason instead.
+took, below a checksum of all three: a run whose files have changed is not finished, and will be made again. The boxes
+are written last and in one step: if they exist, the run is finished. A run that failed leaves ``NAME.error.txt`` with
+the reason instead.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def _follow_the_parent() -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Wait for the end of the parent, also by ``kill -9``: it closes a pipe of which only the parent has the other end."""
+    """Wait for the end of the parent, also by ``kill -9``: a pipe of which nobody else has an end is closed."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
