@@ -30,6 +30,7 @@ Migration = Callable[[Meta, Arrays], tuple[Meta, Arrays]]
 PART = ".part"  # ends the name of a temporary file
 CHECK = "check"  # the key of a checksum
 MOST_JSON = 1 << 23  # bytes of a JSON file, or of the JSON in a state file
+MOST_WORDS = 300  # characters of what is said against a file
 LARGEST = 1e12  # number in a saved array, unless it says otherwise: squares and sums of such are finite
 HEADER = re.compile(
     rb"\{'descr': '([<>|][biufc]\d+)', 'fortran_order': (False|True), 'shape': \(((?:\d+, ?)*\d*)\), \} *\n"
@@ -247,9 +248,11 @@ def naming(path: Path) -> Iterator[None]:
     except DamagedError:
         raise
     except KeyError as error:
-        raise DamagedError(f"path must name a saved tracker, but {path} lacks {error}") from None
+        lacking = str(error)[:MOST_WORDS]
+        raise DamagedError(f"path must name a saved tracker, but {path} lacks {lacking}") from None
     except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
-        raise DamagedError(f"path must name a saved tracker, but {path} is damaged: {error}") from None
+        text = " ".join(str(error).split())[:MOST_WORDS]
+        raise DamagedError(f"path must name a saved tracker, but {path} is damaged: {text}") from None
 
 
 def _read_headers(archive: zipfile.ZipFile, size: int) -> dict[str, Header]:
