@@ -84,15 +84,6 @@ def read_summary(folder: Path) -> dict[str, Any]:
     return summary
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; an empty one where there is none."""
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}
-
-
 def read_records(folder: Path) -> list[Record]:
     """Read the records of a run; raise ValueError where they are damaged, or not those its summary tells of."""
     told, check, records = read_summary(folder).get("trajectory"), NOTHING, []
