@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 from PIL import Image as Pillow
-from PIL import UnidentifiedImageError
+from PIL import UnidentifiedImageError, _imaging
 
 from metrack.arrays import Frame
 from metrack.frames.base import Source, VideoFrame, check_pixels, too_large
@@ -28,6 +29,9 @@ UPRIGHT: dict[int, Callable[[Frame], Frame]] = {  # what to do with pixels of th
     8: np.rot90,
 }
 LYING = {5, 6, 7, 8}  # whose width is the height of the upright picture
+
+with suppress(AttributeError, OSError):  # where libtiff is a library of its own: what it prints, Pillow raises as well
+    ctypes.CDLL(_imaging.__file__).TIFFSetErrorHandler(None)
 
 
 class ImageFiles(Source):
