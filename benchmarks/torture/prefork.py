@@ -20,9 +20,9 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import IO, Any
 
 MOST_FRAMES = 200  # of what is only read
@@ -154,7 +154,7 @@ def _be_child(jobs: list[Job], lines: IO[str]) -> None:
             began = time.monotonic()
             for name, value in job.get("patch", {}).items():
                 module, _, attribute = name.rpartition(".")
-                setattr(import_module(module), attribute, value)
+                setattr(resolve_name(module), attribute, value)
             code, told, frames = _run(job["run"]) if "run" in job else _read(Path(job["read"]), job["as"])
             sys.stderr.flush()
             errors.seek(0)
