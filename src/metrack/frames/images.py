@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image as Pillow
-from PIL import UnidentifiedImageError, _imaging
+from PIL import UnidentifiedImageError
 
 from metrack.arrays import Frame
 from metrack.frames.base import Source, VideoFrame, check_pixels, too_large
@@ -31,7 +31,7 @@ UPRIGHT: dict[int, Callable[[Frame], Frame]] = {  # what to do with pixels of th
 LYING = {5, 6, 7, 8}  # whose width is the height of the upright picture
 
 with suppress(AttributeError, OSError):  # where libtiff is a library of its own: what it prints, Pillow raises as well
-    ctypes.CDLL(_imaging.__file__).TIFFSetErrorHandler(None)
+    ctypes.CDLL(Pillow.core.__file__).TIFFSetErrorHandler(None)  # type: ignore[attr-defined]
 
 
 class ImageFiles(Source):
