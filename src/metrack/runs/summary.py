@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrack.config import preset
 from metrack.frames import Source
-from metrack.frames.base import without_password
+from metrack.frames.base import is_camera, without_password
 from metrack.frames.formats import Record
 from metrack.identity import Gallery, Identifier
 from metrack.runs.checkpoint import has_checkpoint
@@ -66,6 +66,8 @@ def summary_of(session: Session, tally: Tally, status: str) -> dict[str, Any]:
         "notice": session.notice,
         "source": without_password(job.source),
         "live": source.live,
+        "dropped": source.dropped,
+        "reconnected": source.reconnected,
         "size": list(source.size),
         "fps": source.fps,
         "start": job.start,
@@ -108,7 +110,7 @@ def stored_status(folder: Path, job: Job) -> dict[str, Any]:
     """Say how a run stands that only its folder remembers."""
     summary = read_summary(folder)
     state = summary.get("status", INTERRUPTED)
-    interrupted, live = state in (RUNNING, INTERRUPTED), job.source.isdigit()
+    interrupted, live = state in (RUNNING, INTERRUPTED), is_camera(job.source)
     return {
         **status_of(job, None),
         "state": INTERRUPTED if interrupted else state,
