@@ -88,4 +88,4 @@ def test_many_owners_one_after_the_other_never_overlap(tmp_path):
     ]
     wins = [int(process.communicate(timeout=60)[0]) for process in crowd]
     assert all(process.returncode == 0 for process in crowd)
-    assert sum(wins) > 300
+    assert sum(wins) > 30
