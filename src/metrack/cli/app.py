@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -50,6 +51,7 @@ def stop_signals() -> list[signal.Signals]:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    warnings.filterwarnings("ignore", module=r"PIL\.")  # of damaged images, which get a sentence or do no harm
     try:
         code = app(words, standalone_mode=False) or 0
         return _complain("interrupted", 2) if code == INTERRUPTED else code
