@@ -22,7 +22,11 @@ PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark"><title>metrack studio</title>{head}</head>
 <body><main><h1>metrack studio</h1><p>{text}</p></main></body></html>
 """
-USUAL = {404: "There is nothing at this address.", 405: "This address does not know the method {method}."}
+USUAL = {
+    400: "The request must be JSON, but it cannot be read.",
+    404: "There is nothing at this address.",
+    405: "This address does not know the method {method}.",
+}
 BROKEN = "Something went wrong in the studio itself; what it was is told where it was started."
 
 

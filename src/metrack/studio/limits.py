@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from metrack.studio.answers import refusal
 
 LARGEST_BODY = 200_000  # bytes of JSON: a run with eight boxes and all settings takes 3,000
-LONGEST_PATH, LONGEST_QUERY = 2000, 8000  # bytes
+LONGEST_PATH, LONGEST_QUERY = 4000, 8000  # bytes
 PATIENCE = 10.0  # seconds in which a body must have come
 UPLOAD_PATIENCE, SLOWEST_UPLOAD = 20.0, 20_000  # seconds, and bytes a second that an upload must keep after that
 UPLOADS = "/api/uploads/"

@@ -38,6 +38,7 @@ CLIP = "balloon.mp4"
 RECORDING = "recording.mp4"
 MOST_LISTED = 500
 LONGEST_NAME = 4096  # characters of a source's name
+LONGEST_PART = 255  # bytes of a name of a file or folder, on most disks
 LONGEST_UPLOAD_NAME = 120  # bytes, so that a number and an ending fit into what a disk allows
 MOST_UPLOADS = 4  # at a time
 KEPT_OPEN = 4  # readers
@@ -209,7 +210,9 @@ class Library:
 def inside(root: Path, relative: str) -> Path:
     """Return a path below a folder, or refuse one that leads outside, also by way of a link."""
     path = root / relative.lstrip("/")
-    if "\x00" in relative or not _is_text(relative) or not _leads_inside(root, path):
+    if any(len(os.fsencode(part)) > LONGEST_PART for part in path.parts):
+        raise LookupError(f"There is nothing called {relative[:60]!r} here.")
+    if "\x00" in relative or not _leads_inside(root, path):
         raise ValueError("That path leads outside the folder that was opened.")
     return path
 

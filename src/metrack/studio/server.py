@@ -86,7 +86,7 @@ def prepare(
     app = build(library, RunStore(runs.resolve(), library, gallery), endpoint)
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        log_level="error",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=1,

@@ -18,6 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 MOST_CONNECTIONS = 256
 LARGEST_HEAD = 32_768  # bytes of a request before its body
 PATIENCE = 10.0  # seconds for a head to come, or for a body that nobody wants any more
+LINGER = 1.0  # seconds in which a client can read that its request was none
 STUCK = 60.0  # seconds in which a client must take something of its answer
 LOOK_AFTER = 2.0  # seconds
 MOST_HEADERS, LONGEST_HEADER = 100, 8000
@@ -29,6 +30,7 @@ class LimitedConnection(H11Protocol):
 
     _looking: asyncio.TimerHandle | None = None
     _since, _unsent = 0.0, 0  # when it last moved, and bytes of an answer that waited then
+    _refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a place, if need be that of another."""
@@ -51,10 +53,11 @@ class LimitedConnection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; whatever cannot be understood ends this connection and nothing else."""
+        if self._refused:
+            return
         try:
             super().data_received(data)
         except Exception:  # of the libraries, over input they did not expect
-            self.logger.warning("A connection was closed because of a request that nobody understood.")
             self.give_up()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
@@ -81,7 +84,9 @@ class LimitedConnection(H11Protocol):
         with suppress(h11.LocalProtocolError):  # where an answer is under way already
             head = self.conn.send(h11.Response(status_code=400, headers=headers, reason=b"Bad Request"))
             self.transport.write((head or b"") + (self.conn.send(h11.Data(data=data)) or b""))
-        self.transport.close()
+            self.transport.write_eof()
+        self._refused = True
+        self.loop.call_later(LINGER, self.give_up)  # not now: what is still to come would take the answer away
 
     @property
     def answering(self) -> bool:
