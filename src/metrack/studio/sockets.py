@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from contextlib import suppress
 from typing import Any
@@ -22,7 +23,16 @@ LINGER = 1.0  # seconds in which a client can read that its request was none
 STUCK = 60.0  # seconds in which a client must take something of its answer
 LOOK_AFTER = 2.0  # seconds
 MOST_HEADERS, LONGEST_HEADER = 100, 8000
+FAULTS_OF_CLIENTS = (  # which uvicorn takes for those of a program
+    "ASGI callable returned without completing handshake.",  # a WebSocket was refused
+    "Invalid UTF-8 sequence received from client.",
+)
 NOT_HTTP = f"This must be a request in HTTP/1.1 whose head has at most {LARGEST_HEAD} bytes."
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether a message for the screen is about the studio, and not about what a client did."""
+    return record.getMessage() not in FAULTS_OF_CLIENTS
 
 
 class LimitedConnection(H11Protocol):
@@ -124,7 +134,8 @@ class LimitedConnection(H11Protocol):
 
 
 def limits() -> dict[str, Any]:
-    """Return how a server must be configured so that these limits hold."""
+    """Return how a server must be configured so that these limits hold, and so that it does not tell of clients."""
+    logging.getLogger("uvicorn.error").addFilter(_is_ours)
     return {
         "http": LimitedConnection,
         "h11_max_incomplete_event_size": LARGEST_HEAD,
