@@ -28,7 +28,7 @@ SLOWEST = 13.0  # seconds after which nobody who said too little may still be co
 class Studio(Campaign):
     """Requests of every wrong kind to a studio with a run."""
 
-    name, unit, aim, share = "studio", "requests", 20_000, 7.0
+    name, unit, aim, share = "studio", "requests", 20_000, 8.0
     passes = "no failure, no file of outside, one sentence to every wrong request, and the run goes on"
 
     def __init__(self, folder: Path, seed: int) -> None:

@@ -103,6 +103,17 @@ def test_what_is_no_http_is_answered_in_json(served):
         assert list(json.loads(got.partition(b"\r\n\r\n")[2])) == ["error"]
 
 
+def test_a_body_that_breaks_off_in_nonsense_is_no_fault_of_the_studio(served, capfd):
+    chunked = {"Transfer-Encoding": "chunked", "Content-Type": "application/json"}
+    with closing(socket.create_connection(("127.0.0.1", served.port))) as line:
+        line.sendall(head(served, "POST /api/open HTTP/1.1", **chunked) + b"5\r\n{}")
+        time.sleep(0.1)  # until the request is being answered
+        line.sendall(b"    what is this\r\n")
+        got = answer_of(line)
+    assert got.startswith(b"HTTP/1.1 400")
+    assert capfd.readouterr().err == ""
+
+
 def test_who_is_slow_is_told_so_and_who_says_nothing_is_put_out(served, monkeypatch):
     monkeypatch.setattr(limits, "PATIENCE", 0.3)
     monkeypatch.setattr(limits, "UPLOAD_PATIENCE", 0.3)

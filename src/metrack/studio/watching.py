@@ -26,7 +26,7 @@ from metrack.studio.run_thread import RunThread
 from metrack.studio.threads import lower_priority
 
 UNANSWERED = 2  # messages that may be on their way: the next one is prepared while a page draws
-MOST_WATCHERS = 64  # pages, of all runs together
+MOST_WATCHERS = 32  # pages, of all runs together
 UNASKED = 100  # answers to nothing that one page may send
 MOST_PER_SECOND = 30  # messages of a run that waits for the clock
 MOST_AT_ONCE = 2000  # frames of which records are sent in one message
@@ -164,17 +164,26 @@ async def _push(
         while True:
             await credit.wait()
             await asyncio.sleep(max(due - time.monotonic(), 0))
-            while (message := news(run, known, len(watchers))) is None and not run.gone:
-                moved.clear()
+            moved.clear()
+            while (data := await loop.run_in_executor(PACKING, _message, run, known, len(watchers))) is None:
+                if run.gone:
+                    await socket.close(PUT_AWAY)
+                    return
                 await moved.wait()
-            if message is None:
-                await socket.close(PUT_AWAY)
-                return
-            picture = known.picture if message.pop("new") else None
+                moved.clear()
             due = _next(due, watchers.pictures_per_second(run))
-            await socket.send_bytes(await loop.run_in_executor(PACKING, pack, message, picture, known.width))
+            await socket.send_bytes(data)
     except (WebSocketDisconnect, RuntimeError):
         return
+
+
+def _message(run: RunThread, known: Known, watching: int) -> bytes | None:
+    """Make the next message for a page; in a thread, as a page that comes late is told of thousands of frames."""
+    message = news(run, known, watching)
+    if message is None:
+        return None
+    picture = known.picture if message.pop("new") else None
+    return pack(message, picture, known.width)
 
 
 def _next(due: float, per_second: float) -> float:
