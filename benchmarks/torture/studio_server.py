@@ -17,7 +17,7 @@ from metrack.synth import builtin_clip
 from torture.campaign import MissError
 
 SIZE = (160, 120)
-PAINTED, LONG, SHORT = 60, 3000, 20  # frames painted, of the run that goes on, of runs that are started by attacks
+PAINTED, LONG, SHORT = 60, 1800, 20  # frames painted, of the run that goes on, of runs that are started by attacks
 CANARY = b"canary-4f1c9e-not-for-you"
 IN_TIME = 2.0  # seconds in which somebody with the token gets an answer, whatever others do
 UNFINISHED = ("starting", "queued", "running", "paused")

@@ -43,10 +43,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-NO_TOKEN = (
-    "This studio wants the token that metrack studio printed when it was started: open that whole address, "
-    "or send the token in the header Authorization: Bearer."
-)
+NO_TOKEN = "This studio wants the token that metrack studio printed when it was started: open that whole address"
+FOR_PROGRAMS = ", or send the token in the header Authorization: Bearer"
 OTHER_SITE = "Only the studio's own page may ask, but this request comes from another site."
 
 
@@ -130,7 +128,8 @@ class AccessControl:
             return refusal(403, OTHER_SITE, page=page)
         if any(self.endpoint.knows_token(each) for each in (_bearer(headers), self._cookie(headers))):
             return None
-        return refusal(401, NO_TOKEN, page=page, headers={"WWW-Authenticate": "Bearer"})
+        sentence = f"{NO_TOKEN}{'' if page else FOR_PROGRAMS}."
+        return refusal(401, sentence, page=page, headers={"WWW-Authenticate": "Bearer"})
 
     def _welcome(self) -> Response:
         """Exchange the token for a cookie, and have the page opened anew without it.
@@ -138,7 +137,7 @@ class AccessControl:
         By a page and not by a redirect: where a file or another program had the address opened, a browser would not
         send so strict a cookie along with a redirect.
         """
-        head = '<meta http-equiv="refresh" content="0; url=/">'
+        head = '<link rel="icon" href="/static/icon.svg"><meta http-equiv="refresh" content="0; url=/">'
         text = '<a href="/">Open the studio</a>'
         welcome = HTMLResponse(PAGE.format(head=head, text=text), headers={"Cache-Control": "no-store"})
         welcome.set_cookie(self.endpoint.cookie, self.endpoint.token, httponly=True, samesite="strict")
