@@ -27,7 +27,7 @@ from metrack.runs.resuming import clear_leftovers
 from metrack.runs.summary import DONE, ENDED_EARLY, status_of, stored_status
 from metrack.studio.camera import Cameras
 from metrack.studio.loaded import LoadedRuns
-from metrack.studio.media import Library
+from metrack.studio.media import LONGEST_NAME, Library
 from metrack.studio.protocol import MOST_TARGETS, event_values, series
 from metrack.studio.run_thread import RunThread
 from metrack.studio.threads import RunQueue
@@ -36,19 +36,23 @@ NOTE = "studio.json"
 DAMAGED = "damaged"
 LAST_SECOND = 1e11  # since 1970 that a page can show
 
+MOST_FRAMES = 2**31  # numbers of frames that make sense: two years at 30 a second
 Box = Annotated[list[FiniteFloat], Field(min_length=4, max_length=4)]
+Whole = Annotated[int, Field(ge=0, le=MOST_FRAMES)]
+Small = Annotated[int, Field(ge=-(2**31), le=2**31)]
+Name = Annotated[str, Field(max_length=100)]
 
 
 class RunRequest(BaseModel):
     """What a page asks to be followed."""
 
-    source: str
+    source: str = Field(max_length=LONGEST_NAME)
     boxes: list[Box] = Field(max_length=MOST_TARGETS)
-    start: int = Field(0, ge=0)
-    stop: int | None = None
-    preset: str = "default"
-    changes: dict[str, bool | int | float | str] = {}
-    seed: int = Field(0, ge=0)
+    start: Whole = 0
+    stop: Whole | None = None
+    preset: Name = "default"
+    changes: dict[Name, bool | Small | float | Name] = Field({}, max_length=200)
+    seed: int = Field(0, ge=0, lt=2**63)
     fast: bool = True
 
 
@@ -104,7 +108,7 @@ class RunStore:
 
     def start(self, request: RunRequest, cameras: Cameras | None = None) -> str:
         """Begin a run and return its name; what is wrong with the request is told before anything is written."""
-        path = self.library.place(request.source).path
+        path = self.library.checked(request.source).path
         job = Job(
             source=request.source.partition(":")[2] if path is None else str(path),
             boxes=request.boxes,
@@ -121,6 +125,7 @@ class RunStore:
         camera = cameras.hand_over(request.source) if cameras else None
         opened = None if camera is None else (camera.source, chain([camera.frame], camera.following()))
         with self._lock:
+            self._loaded.check_room()
             name = self._new_folder()
             note = {"source": request.source, "title": _title(request.source), "created": time.time()}
             write_json(self.folder / name / NOTE, {**note, "job": job.to_dict()})
@@ -137,8 +142,9 @@ class RunStore:
             self._loaded.wait_for(name)
             if run := self._loaded.get(name):
                 return run
+            self._loaded.check_room()
             job, checkpoint = self._where_it_was(name)
-            path = self.library.place(note.source).path
+            path = self.library.checked(note.source).path
             run = RunThread(job, folder, path, self._queue, self._gallery, checkpoint=checkpoint)
             self._loaded.put(name, run)
         run.start()
