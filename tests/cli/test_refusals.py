@@ -53,6 +53,14 @@ def damaged_exif(folder: Path) -> str:
     return str(folder / "odd.tif")
 
 
+def many_samples(folder: Path) -> str:
+    Pillow.new("RGB", (160, 120)).save(folder / "many.tif")
+    data = (folder / "many.tif").read_bytes()
+    tag = b"\x15\x01\x03\x00\x01\x00\x00\x00"  # samples per pixel: one short
+    (folder / "many.tif").write_bytes(data.replace(tag + b"\x03", tag + b"\x99"))
+    return str(folder / "many.tif")
+
+
 def pipe(folder: Path) -> str:
     os.mkfifo(folder / "pipe.mp4")
     return str(folder / "pipe.mp4")
@@ -80,7 +88,7 @@ REFUSED: dict[str, tuple[Arguments, str]] = {
     "empty file": (lambda t, v, b: [empty_file(t), "--box", b], "empty.mp4' is empty"),
     "empty folder": (lambda t, v, b: [empty_folder(t), "--box", b], "has no files"),
     "two sizes": (lambda t, v, b: [two_sizes(t), "--box", b], "3.png is 80 x 60 and 1.png is 160 x 120"),
-    "huge image": (lambda t, v, b: [huge_header(t), "--box", b], "frames of at most 50000000 pixels"),
+    "huge image": (lambda t, v, b: [huge_header(t), "--box", b], "frames of at most 36000000 pixels"),
     "damaged image": (lambda t, v, b: [damaged_exif(t), "--box", b], "odd.tif' cannot be read"),
     "named pipe": (lambda t, v, b: [pipe(t), "--box", b], "it is a named pipe and not a file"),
     "playlist": (lambda t, v, b: [playlist(t), "--box", b], "list.mp4' cannot be read as one"),
@@ -160,8 +168,9 @@ def test_a_folder_without_permission_is_refused(video: Path, box: str, tmp_path:
     tmp_path.chmod(0o700)
 
 
-def test_the_process_itself_says_one_sentence_and_exits_with_1(tmp_path: Path) -> None:
-    process = start("track", tmp_path / "none.mp4", "--box", "1,2,30,40", "-o", tmp_path / "out")
+@pytest.mark.parametrize("make", [lambda folder: folder / "none.mp4", many_samples])
+def test_the_process_itself_says_one_sentence_and_exits_with_1(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    process = start("track", make(tmp_path), "--box", "1,2,30,40", "-o", tmp_path / "out")
     out, err = process.communicate(timeout=180)
     assert (process.returncode, out, err.count("\n")) == (1, "", 1)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -18,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from metrack.cli.options import in_options
-from metrack.cli.output import forgive_lost_readers
+from metrack.cli.output import forgive_lost_readers, hush_readers
 from metrack.runs.halt import Halt
 
 app = typer.Typer(
@@ -51,7 +50,7 @@ def stop_signals() -> list[signal.Signals]:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    warnings.filterwarnings("ignore", module=r"PIL\.")  # of damaged images, which get a sentence or do no harm
+    hush_readers()
     try:
         code = app(words, standalone_mode=False) or 0
         return _complain("interrupted", 2) if code == INTERRUPTED else code

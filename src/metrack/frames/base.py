@@ -14,7 +14,7 @@ from typing import Self
 
 from metrack.arrays import Frame
 
-MOST_PIXELS = 50_000_000  # of one frame, which takes three bytes each and several copies; a frame of 8K has 33 million
+MOST_PIXELS = 36_000_000  # of one frame, which takes up to 20 bytes each while it is read; one of 8K has 35 million
 
 
 @dataclass(frozen=True, slots=True, eq=False)
