@@ -32,7 +32,7 @@ Json = dict[str, Any]
 class StudioRuns(Subject):
     """The folder of a studio with three runs, one of which is damaged."""
 
-    name, damages, weight = "studio", 6, 3.0
+    name, damages, weight = "studio", 8, 3.0
 
     def __init__(self, folder: Path, runs: Runs) -> None:
         super().__init__(folder)
@@ -97,7 +97,7 @@ class Inline:
 class Evaluations(Subject):
     """Folders of ``metrack evaluate``, evaluated again and scored."""
 
-    name, damages, weight = "evaluations", 3, 2.0
+    name, damages, weight = "evaluations", 6, 2.0
 
     def prepare(self) -> None:
         self.data = self.folder.parent / "data"
@@ -152,7 +152,7 @@ def _figures(folder: Path) -> dict[str, dict[str, float]]:
 class Datasets(Subject):
     """Small datasets in three layouts, read."""
 
-    name, damages, weight = "datasets", 8, 1.0
+    name, damages, weight = "datasets", 10, 1.0
 
     def prepare(self) -> None:
         boxes = [CLIP.truth[n].box for n in range(FRAMES)]

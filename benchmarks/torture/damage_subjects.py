@@ -155,7 +155,7 @@ class SavedTrackers(Subject):
 class Galleries(Subject):
     """Files of ``metrack gallery build``."""
 
-    name, damages, weight = "galleries", 8, 1.0
+    name, damages, weight = "galleries", 8, 1.5
 
     def prepare(self) -> None:
         boxes = [("balloon", CLIP[n], CLIP.truth[n].box) for n in (0, 5, 10)]

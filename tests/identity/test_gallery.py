@@ -107,7 +107,7 @@ class TestOnDisk:
         [
             ("metric", lambda a: -a),
             ("metric", lambda a: a * np.nan),
-            ("templates", lambda a: a * 5),
+            ("templates", lambda a: a * 50),
             ("templates", lambda a: a * 0),
             ("templates", lambda a: a[:, :-1]),
             ("odd", np.array),

@@ -78,4 +78,4 @@ def test_what_is_no_note_is_no_run(store, tmp_path):
 def test_a_note_of_an_earlier_version_has_fewer_options(store, tmp_path):
     write_json(tmp_path / "b" / NOTE, WHOLE)
     assert states(store)["b"] == "interrupted"
-    assert store.job("b") == Job(source="x", boxes=[[1, 2, 3, 4]])
+    assert (store.job("b").boxes, store.job("b").preset) == ([[1, 2, 3, 4]], "default")

@@ -75,7 +75,8 @@ def test_missing_and_unknown_arrays_are_refused(saved, tmp_path):
         ("bounds", {"width": 1e-300, "height": 5, "frame_width": 320, "frame_height": 240}, "bounds must be those of"),
         ("presence", {}, "presence must have the fields of one"),
         ("seed", -1, "seed must be a whole number of at least 0"),
-        ("config", [], "damaged"),
+        ("config", [], "lacks"),
+        ("config", 3, "damaged"),
         ("identifier", {"sums": [-1.0], "weight": 1.0}, "identifier must be a number between 0 and"),
     ],
 )
