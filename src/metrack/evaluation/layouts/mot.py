@@ -42,7 +42,7 @@ def _read_place(place: Path) -> list[Sequence]:
         frame, identity = int(row[0]), int(row[1])
         if frame in targets.setdefault(identity, {}):
             raise ValueError(
-                f"{file} line {number} must be the only one of its frame and identity, got {line[:SHOWN]!r}"
+                f"{file} line {number} must be the only one of its target in a frame, got {line[:SHOWN]!r}"
             )
         targets[identity][frame] = row
     found = ((identity, _counted(rows)) for identity, rows in sorted(targets.items()))
