@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from metrack.evaluation.comparison import score_folder
@@ -153,6 +154,7 @@ class Datasets(Subject):
     """Small datasets in three layouts, read."""
 
     name, damages, weight = "datasets", 10, 1.0
+    checked = False
 
     def prepare(self) -> None:
         boxes = [CLIP.truth[n].box for n in range(FRAMES)]
@@ -177,6 +179,8 @@ class Datasets(Subject):
             found = read_sequences(copy / damaged.relative_to(copy).parts[0])
         except ValueError as error:
             return refusal(error, copy, damaged)
-        if any(not len(sequence) for sequence in found):
-            raise MissError("read, and has no frames")
+        for sequence in found:
+            truth = sequence.truth
+            if not len(sequence) or len(truth) != len(sequence) or np.isinf(truth).any():
+                raise MissError(f"read as {len(sequence)} frames and {truth}")
         return SAME
