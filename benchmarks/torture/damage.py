@@ -13,11 +13,13 @@ import numpy as np
 
 from torture.campaign import Campaign, MissError
 from torture.damage_folders import Datasets, Evaluations, StudioRuns
-from torture.damage_kinds import bomb, by_accident, digest, hostile_json, hostile_npz
+from torture.damage_kinds import bomb, by_accident, digest, hostile_json, hostile_npz, hostile_text
 from torture.damage_subjects import REFUSED, Galleries, Reports, Runs, SavedTrackers, Subject
 from torture.forked import in_child
 
 HOSTILE = 0.5  # share of hostile damages among those of files that have a form
+FORMS = (".npz", ".json", ".txt", ".csv", ".jsonl", ".tag")
+CHECKED = (".txt", ".csv", ".jsonl")  # texts that have checksums, or are made again, in folders of results
 BOMB = 3 << 29  # bytes that an archive unpacks to
 BOMBS = 0.02  # share of hostile damages
 
@@ -60,9 +62,10 @@ class Damage(Campaign):
         shutil.copytree(subject.folder, copy)
         files = subject.files(copy)
         damaged = files[int(rng.integers(len(files)))]
-        hostile = damaged.suffix in (".npz", ".json") and rng.random() < HOSTILE
+        hostile = damaged.suffix in FORMS and rng.random() < HOSTILE
         how = self._hostile(rng, damaged) if hostile else by_accident(rng, damaged, [f for f in files if f != damaged])
         hostile |= subject.exchangeable and how.startswith("swapped")
+        hostile &= damaged.suffix not in CHECKED or not subject.checked
         before = {path: digest(path) for path in copy.rglob("*")}
         number = int(rng.integers(1 << 30))
         try:
@@ -76,6 +79,10 @@ class Damage(Campaign):
         if path.suffix == ".json":
             text, how = hostile_json(rng, path.read_text(encoding="utf-8"))
             path.write_bytes(text.encode("utf-8", "surrogatepass"))
+            return how
+        if path.suffix != ".npz":
+            data, how = hostile_text(rng, path.read_bytes())
+            path.write_bytes(data)
             return how
         if rng.random() < BOMBS:
             bomb(path, path.with_name(path.name), BOMB)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from metrack.evaluation.comparison import score_folder
@@ -32,7 +33,7 @@ Json = dict[str, Any]
 class StudioRuns(Subject):
     """The folder of a studio with three runs, one of which is damaged."""
 
-    name, damages, weight = "studio", 6, 3.0
+    name, damages, weight = "studio", 8, 3.0
 
     def __init__(self, folder: Path, runs: Runs) -> None:
         super().__init__(folder)
@@ -97,7 +98,7 @@ class Inline:
 class Evaluations(Subject):
     """Folders of ``metrack evaluate``, evaluated again and scored."""
 
-    name, damages, weight = "evaluations", 3, 2.0
+    name, damages, weight = "evaluations", 6, 2.0
 
     def prepare(self) -> None:
         self.data = self.folder.parent / "data"
@@ -152,7 +153,8 @@ def _figures(folder: Path) -> dict[str, dict[str, float]]:
 class Datasets(Subject):
     """Small datasets in three layouts, read."""
 
-    name, damages, weight = "datasets", 8, 1.0
+    name, damages, weight = "datasets", 10, 1.0
+    checked = False
 
     def prepare(self) -> None:
         boxes = [CLIP.truth[n].box for n in range(FRAMES)]
@@ -177,6 +179,8 @@ class Datasets(Subject):
             found = read_sequences(copy / damaged.relative_to(copy).parts[0])
         except ValueError as error:
             return refusal(error, copy, damaged)
-        if any(not len(sequence) for sequence in found):
-            raise MissError("read, and has no frames")
+        for sequence in found:
+            truth = sequence.truth
+            if not len(sequence) or len(truth) != len(sequence) or np.isinf(truth).any():
+                raise MissError(f"read as {len(sequence)} frames and {truth}")
         return SAME

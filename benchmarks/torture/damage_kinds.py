@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import warnings
 import zipfile
 import zlib
@@ -22,6 +23,27 @@ from metrack.files import CHECK, with_checksum
 
 Rng = np.random.Generator
 Array = np.ndarray[Any, Any]
+NUMBER = re.compile(rb"[-+.\de]*\d[-+.\de]*")
+HOSTILE_NUMBERS = tuple(
+    text.encode()
+    for text in (
+        "nan",
+        "inf",
+        "-1",
+        "0",
+        "-0",
+        "1e308",
+        "1e999",
+        "",
+        "²",
+        "\0",
+        "9" * 30,
+        "9" * 5000,
+        "0x1",
+        "1_0",
+        "1e-320",
+    )
+)
 DEEP = "[" * 100_000
 HOSTILE_VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 3, 10**30, -(10**30), 1e308, -0.5, 0.1, "", "x", "\ud800", "../../x", "x" * 5000, [], {}, [[]],
@@ -119,6 +141,16 @@ def nothing(rng: Rng, data: bytes) -> bytes:
 def _block(rng: Rng, data: bytes) -> tuple[int, int]:
     start = int(rng.integers(len(data) + 1))
     return start, min(start + int(rng.integers(1, 4096)), len(data))
+
+
+def hostile_text(rng: Rng, data: bytes) -> tuple[bytes, str]:
+    """Put something else in the place of a number in a text, and say what."""
+    found = list(NUMBER.finditer(data))
+    if not found:
+        return b"1\n", "a number"
+    place = found[int(rng.integers(len(found)))]
+    odd = HOSTILE_NUMBERS[int(rng.integers(len(HOSTILE_NUMBERS)))]
+    return data[: place.start()] + odd + data[place.end() :], f"a number {odd[:20]!r}"
 
 
 # Hostile JSON

@@ -24,17 +24,21 @@ SECONDS = 60.0
 
 def in_child(work: Callable[[], str]) -> tuple[str, int]:
     """Return what the work returned in a child of this process, and the bytes it had; MissError if it went wrong."""
+    own = _pages(1) * resource.getpagesize()  # which the child begins with
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         _work(work, writing)
     os.close(writing)
-    said = _said(reading)
-    os.close(reading)
-    if said is None:
-        os.kill(child, signal.SIGKILL)
-    _, status, used = os.wait4(child, 0)
+    said = None
+    try:
+        said = _said(reading)
+    finally:
+        os.close(reading)
+        if said is None:
+            os.kill(child, signal.SIGKILL)
+        _, status, used = os.wait4(child, 0)
     memory = used.ru_maxrss * 1024
     if said is None:
         raise MissError(f"it took longer than {SECONDS:g} seconds")
@@ -43,14 +47,14 @@ def in_child(work: Callable[[], str]) -> tuple[str, int]:
     verdict, text = json.loads(said)
     if verdict == "miss":
         raise MissError(text)
-    if memory > MEMORY:
+    if memory > max(MEMORY, own + MEMORY // 2):
         raise MissError(f"it took {memory >> 20} MB")
     return text, memory
 
 
 def _work(work: Callable[[], str], writing: int) -> NoReturn:
     try:
-        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        size = _pages(0) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
         said = ["done", work()]
     except MissError as miss:
@@ -59,6 +63,11 @@ def _work(work: Callable[[], str], writing: int) -> NoReturn:
         said = ["miss", traceback.format_exc(limit=-8)]
     os.write(writing, json.dumps(said).encode()[:60_000])
     os._exit(0)
+
+
+def _pages(column: int) -> int:
+    """Return the pages of memory that this process has addresses for (column 0), or has (1)."""
+    return int(Path("/proc/self/statm").read_text().split()[column])
 
 
 def _said(reading: int) -> bytes | None:
