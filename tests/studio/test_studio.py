@@ -64,7 +64,7 @@ def test_a_correction_replaces_one_target_from_its_frame_on_and_can_be_undone(se
     assert [each.frame for each in after] == [each.frame for each in before]
     summary = json.loads((served.runs / run / "summary.json").read_text())
     assert summary["corrections"] == [request]
-    assert not (served.runs / run / "resume").exists()
+    served.wait(run, lambda _: not (served.runs / run / "resume").exists())  # a moment after it says that it is done
     assert served.get(f"/api/runs/{run}/undo", {})["can_undo"] is False
     served.get(f"/api/runs/{run}/go", {})
     served.done(run)
