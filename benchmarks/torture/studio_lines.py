@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import socket
 import struct
 
@@ -132,8 +131,3 @@ def frame(rng: np.random.Generator) -> bytes:
 def upgrade(studio: StudioProcess, run: str, query: str = "") -> bytes:
     """Return the request that begins a WebSocket."""
     return UPGRADE.format(path=f"/api/runs/{run}/watch{query}", host=studio.host, token=studio.token).encode()
-
-
-def open_files() -> int:
-    """How many files and sockets this process has open."""
-    return len(os.listdir("/proc/self/fd"))

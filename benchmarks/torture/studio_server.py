@@ -125,7 +125,7 @@ class StudioProcess:
         text = (self.folder / "said.txt").read_bytes()
         new, self._read = text[self._read :], len(text)
         if new:
-            raise MissError(f"it must say nothing on the screen, but said {new[-1500:].decode(errors='replace')!r}")
+            raise MissError(f"it must say nothing on the screen, but said {new[-6000:].decode(errors='replace')!r}")
 
     def _wait(self, run: str, state: str) -> None:
         until = time.monotonic() + 120  # the first run compiles

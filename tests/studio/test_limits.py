@@ -114,6 +114,31 @@ def test_a_body_that_breaks_off_in_nonsense_is_no_fault_of_the_studio(served, ca
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.parametrize("size", [300_000, 10])
+def test_a_body_that_nobody_wants_does_not_disturb_the_answer(served, monkeypatch, capfd, size):
+    monkeypatch.setattr(limits, "PATIENCE", 0.2)
+    run = served.start(stop=2)
+    served.done(run)
+    large = served.runs / run / "large.bin"
+    large.write_bytes(bytes(20_000_000))
+    asked = head(served, f"GET /api/runs/{run}/export/files/large.bin HTTP/1.1", **{"Transfer-Encoding": "chunked"})
+    with closing(socket.create_connection(("127.0.0.1", served.port))) as line:
+        line.sendall(asked + b"%x\r\n%b" % (size, b"x" * (size - 5)))
+        time.sleep(0.5)  # while the answer waits to be read
+        got = 0
+        while got < large.stat().st_size and (chunk := line.recv(1 << 20)):
+            got += len(chunk)
+    assert got >= large.stat().st_size
+    large.unlink()
+    assert capfd.readouterr().err == ""
+
+
+def test_files_come_whole_whatever_part_is_wanted(served):
+    for wanted in ("bytes=0-5", "bytes=5-1,-", "bytes=99999999-", "lines=1"):
+        status, _, page = served.ask("/", headers={"Range": wanted})
+        assert (status, page[:15]) == (200, b"<!doctype html>")
+
+
 def test_who_is_slow_is_told_so_and_who_says_nothing_is_put_out(served, monkeypatch):
     monkeypatch.setattr(limits, "PATIENCE", 0.3)
     monkeypatch.setattr(limits, "UPLOAD_PATIENCE", 0.3)

@@ -40,20 +40,25 @@ class RequestLimits:
         if answer is not None:
             await answer(scope, receive, send)
         else:
-            await self.app(scope, _Body(receive, upload=_is_upload(scope)).receive, send)
+            kept = [
+                each for each in scope["headers"] if each[0] != b"range"
+            ]  # a wrong one is answered without a sentence
+            scope = {**scope, "headers": kept}
+            body = _Body(receive, send, upload=_is_upload(scope))
+            await self.app(scope, body.receive, body.send)
 
 
 class _Body:
-    """The body of a request as it comes, until it is too large or too slow."""
+    """The body of a request as it comes, until it is too large or too slow, or is answered already."""
 
-    def __init__(self, receive: Receive, *, upload: bool) -> None:
-        self._receive, self._upload = receive, upload
+    def __init__(self, receive: Receive, send: Send, *, upload: bool) -> None:
+        self._receive, self._send, self._upload = receive, send, upload
         self._begun: float | None = None  # when somebody first wanted it
-        self._size, self._whole = 0, False
+        self._size, self._over = 0, False
 
     async def receive(self) -> MutableMapping[str, Any]:
         """Return the next piece."""
-        if self._whole:
+        if self._over:
             return await self._receive()
         now = time.monotonic()
         self._begun = self._begun or now
@@ -61,12 +66,19 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), max(self._begun + patience - now, 0.001))
         except TimeoutError:
+            if self._over:
+                return await self._receive()
             raise HTTPException(408, "The request came too slowly; please send it again.") from None
         self._size += len(message.get("body", b""))
-        self._whole = not message.get("more_body", False)
-        if self._size > LARGEST_BODY and not self._upload:
+        if self._size > LARGEST_BODY and not self._upload and not self._over:
             raise HTTPException(413, _TOO_LARGE)
+        self._over |= not message.get("more_body", False)
         return message
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        """Send a piece of the answer; from then on nobody reads the body."""
+        self._over = True
+        await self._send(message)
 
 
 _TOO_LARGE = f"The request must be at most {LARGEST_BODY} bytes."
