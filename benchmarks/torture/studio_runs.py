@@ -20,6 +20,7 @@ from torture.forks import Child, ForkServer, Orders
 from torture.trials import CLIP, KNOWN, LIGHT, boxes, check_same
 
 PATIENCE = 60.0  # seconds for anything a studio is asked to do
+EARLY = 60  # steps, of which every run takes more
 NOTE = "studio.json"
 
 
@@ -89,6 +90,9 @@ class StudioTrial:
         kills = 0
         for _ in range(int(self._rng.integers(1, 4))):
             kills += self._killed()
+        if not kills:  # all came too late
+            shutil.rmtree(self._runs)
+            kills = int(not self._survives(Orders(self._words(self._runs), self._log(), die_at=EARLY), None))
         self._visit(self._runs, Orders(self._words(self._runs), self._log()))
         self._compare()
         return kills

@@ -39,6 +39,15 @@ def test_a_signal_during_import_ends_with_one_sentence(module: str, number: int,
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(("words", "code"), [(["--version"], 0), (["info", "missing.mp4"], 1)])
+def test_a_signal_while_python_ends_changes_nothing(words: list[str], code: int) -> None:
+    late = f"import atexit, os, signal, sys, time; sys.argv = ['metrack', *{words!r}]\n"
+    late += "def end():\n    os.kill(os.getpid(), signal.SIGTERM)\n    time.sleep(0.1)\n"
+    late += "atexit.register(end); from metrack.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", late], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+
+
 def test_a_hangup_is_like_a_termination(long_video: Path, box: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = start("track", long_video, "--box", box, "-o", out, "--no-video", *LIGHT)

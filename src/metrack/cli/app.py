@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 wrong usage or input, told in one sentence; 2 interrupted,
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -33,11 +34,14 @@ INTERRUPTED = 130  # what typer makes of a KeyboardInterrupt in a command
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and leave with its exit code, also where a signal comes while Python ends."""
     forgive_lost_readers()
     for number in stop_signals():
         signal.signal(number, signal.default_int_handler)
-    sys.exit(run(arguments))
+    code = run(arguments)
+    for number in stop_signals():
+        signal.signal(number, lambda *_: os._exit(code))
+    sys.exit(code)
 
 
 def stop_signals() -> list[signal.Signals]:

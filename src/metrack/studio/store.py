@@ -252,7 +252,8 @@ class RunStore:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         for number in range(1, 1000):
             path = self.folder / f"{stamp}-{number}"
-            if not path.exists():
+            with suppress(FileExistsError):  # of this studio, or of another one with the same folder
+                path.mkdir(parents=True)
                 claim_folder(path)
                 return path.name
         raise ValueError("Too many runs were started in this second; please try again.")
