@@ -93,7 +93,8 @@ class Prefork:
 
     def close(self) -> None:
         """End it."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(60)
         self._process.stdout.close()
