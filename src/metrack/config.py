@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from metrack.checks import did_you_mean
 
+LARGEST_WINDOW = 512  # cells along a side at the largest scale: some 200 MB
 NOUNS = {"switch": "true or false", "whole": "a whole number", "number": "a number"}
 SWITCHES = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -182,6 +183,12 @@ class RegressionConfig(_Section):
         _Section.__post_init__(self)
         if self.scales % 2 == 0:
             raise ValueError(f"RegressionConfig.scales must be odd, so that one keeps the size, got {self.scales}")
+        most = self.cells * self.scale_step ** (self.scales // 2)
+        if most > LARGEST_WINDOW:
+            raise ValueError(
+                f"RegressionConfig.cells times the largest scale, scale_step ** (scales // 2), must be at most "
+                f"{LARGEST_WINDOW}, got {most:g}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -209,3 +209,118 @@ def test_a_gap_counts_as_the_box_before_and_never_as_missing(tmp_path, sequences
 def test_a_folder_that_is_no_evaluation_is_refused(tmp_path):
     with pytest.raises(ValueError, match="folder must be made by metrack evaluate"):
         score_folder(tmp_path)
+
+
+# Damage
+
+
+def change_a_digit(path, text):
+    path.write_text(text[:-3] + ("1" if text[-3] != "1" else "2") + text[-2:])
+
+
+def break_utf8(path, text):
+    path.write_bytes(b"\xff" + text.encode())
+
+
+def double_a_line(path, text):
+    path.write_text(text + text.splitlines(keepends=True)[-1])
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".states.csv", ".times.txt"])
+@pytest.mark.parametrize("damage", [change_a_digit, break_utf8, double_a_line, lambda path, text: path.unlink()])
+def test_what_is_damaged_is_told_of_and_made_again(tmp_path, sequences, suffix, damage):
+    run(["static"], sequences[:2], tmp_path / "out", InProcess())
+    whole = kept(tmp_path / "out")
+    stem = tmp_path / "out" / "ope" / "static" / f"{sequences[1].name}_001"
+    file = stem.with_name(stem.name + suffix)
+    damage(file, file.read_text())
+    assert not is_finished(stem.parent, stem.name, 12)
+    if file.exists():
+        with pytest.raises(ValueError, match=r"static/\S+_001\S+ (line \d+ )?must"):
+            read_result(stem.parent, stem.name)
+    again = InProcess()
+    run(["static"], sequences[:2], tmp_path / "out", again)
+    assert again.executed == [("static", stem.name)]
+    assert kept(tmp_path / "out") == whole
+
+
+def test_results_of_an_earlier_version_have_no_checksum(tmp_path, sequences):
+    run(["static"], sequences[:1], tmp_path / "out", InProcess())
+    times = tmp_path / "out" / "ope" / "static" / f"{sequences[0].name}_001.times.txt"
+    times.write_text("".join(times.read_text().splitlines(keepends=True)[1:]))
+    assert is_finished(times.parent, f"{sequences[0].name}_001", 12)
+    assert len(read_result(times.parent, f"{sequences[0].name}_001").seconds) == 12
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text[:-20],
+        lambda text: text.replace('"seed": 0', '"seed": 1'),
+        lambda text: "[" * 100_000,
+        lambda text: (
+            '{"data": "builtin", "layout": null, "protocol": {"repetitions": 1e300}, "sequences": [], "trackers": {}}'
+        ),
+        lambda text: '{"data": "builtin", "layout": null, "protocol": {}, "sequences": [], "trackers": {"../x": {}}}',
+    ],
+)
+def test_a_damaged_setup_is_refused_by_name(tmp_path, sequences, change):
+    run(["static"], sequences[:1], tmp_path / "out", InProcess())
+    file = tmp_path / "out" / "evaluation.json"
+    file.write_text(change(file.read_text()))
+    before = kept(tmp_path / "out")
+    with pytest.raises(ValueError, match=r"evaluation\.json must be .*out/evaluation\.json' is .*damaged"):
+        run(["static"], sequences[:1], tmp_path / "out", InProcess())
+    assert kept(tmp_path / "out") == before
+
+
+PARENT = """
+from metrack.evaluation.evaluate import EvaluationSetup, evaluate
+from metrack.evaluation.plan import RunProtocol
+from metrack.evaluation.sequences import builtin_sequences
+from metrack.evaluation.trackers import parse_trackers
+from metrack.evaluation.workers import LocalWorkers
+from pathlib import Path
+import sys
+
+if __name__ == "__main__":
+    specs, sequences = parse_trackers(["static", "default"]), builtin_sequences()[:2]
+    setup = EvaluationSetup.of(specs, sequences, RunProtocol(repetitions=50), "builtin")
+    evaluate(setup, specs, sequences, Path(sys.argv[1]), LocalWorkers(2))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads /proc")
+def test_workers_die_with_a_parent_that_is_killed(tmp_path):
+    (tmp_path / "parent.py").write_text(PARENT)
+    out = tmp_path / "out"
+    parent = subprocess.Popen([sys.executable, tmp_path / "parent.py", out], stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: list(out.rglob("*_001.txt")), 120)
+        children = descendants(parent.pid)
+        assert len(children) >= 2
+    finally:
+        parent.kill()
+        parent.wait()
+    wait_until(lambda: not any(is_alive(each) for each in children), 20)
+
+
+def wait_until(done, seconds):
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def descendants(pid):
+    found = [
+        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+    ]
+    return found + [each for child in found for each in descendants(child)]
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

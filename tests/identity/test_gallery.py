@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
+from metrack.files import read_state, write_state
 from metrack.identity import (
     Gallery,
     Identifier,
@@ -80,6 +81,45 @@ class TestOnDisk:
         for name in ("text.npz", "other.npz"):
             with pytest.raises(ValueError, match=f"but .*{name} is not one"):
                 Gallery.load(tmp_path / name)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"kind": "other"},
+            {"names": ["red", "red"]},
+            {"names": ["red", 1]},
+            {"counts": [-1, 10**9]},
+            {"counts": [0, 2]},
+            {"usual": 0.0},
+            {"usual": "far"},
+        ],
+    )
+    def test_values_that_no_gallery_has_are_refused(self, gallery, tmp_path, change):
+        gallery.save(tmp_path / "known.npz")
+        meta, arrays = read_state(tmp_path / "known.npz")
+        own = {name: value for name, value in meta.items() if name not in ("format", "metrack")}
+        write_state(tmp_path / "changed.npz", own | change, arrays)
+        with pytest.raises(ValueError, match=r"gallery must be .* but .*changed\.npz is not one"):
+            Gallery.load(tmp_path / "changed.npz")
+
+    @pytest.mark.parametrize(
+        ("name", "change"),
+        [
+            ("metric", lambda a: -a),
+            ("metric", lambda a: a * np.nan),
+            ("templates", lambda a: a * 50),
+            ("templates", lambda a: a * 0),
+            ("templates", lambda a: a[:, :-1]),
+            ("odd", np.array),
+        ],
+    )
+    def test_numbers_that_no_gallery_has_are_refused(self, gallery, tmp_path, name, change):
+        gallery.save(tmp_path / "known.npz")
+        meta, arrays = read_state(tmp_path / "known.npz")
+        own = {name: value for name, value in meta.items() if name not in ("format", "metrack")}
+        write_state(tmp_path / "changed.npz", own, {**arrays, name: change(arrays.get(name, np.zeros(3)))})
+        with pytest.raises(ValueError, match=r"gallery must be .* but .*changed\.npz is not one"):
+            Gallery.load(tmp_path / "changed.npz")
 
 
 class TestRefusals:

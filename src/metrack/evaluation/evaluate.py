@@ -7,7 +7,7 @@ results made with other settings are refused.
 
 from __future__ import annotations
 
-import json
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,9 +17,10 @@ from typing import Any, Self
 from metrack.evaluation.plan import PlannedRun, RunProtocol, plan
 from metrack.evaluation.result import is_finished, write_result
 from metrack.evaluation.sequences import Sequence
-from metrack.evaluation.trackers import TrackerSpec
+from metrack.evaluation.trackers import LABEL, TrackerSpec
 from metrack.evaluation.workers import Workers
-from metrack.files import write_json
+from metrack.files import is_intact, load_json, with_checksum, write_json
+from metrack.runs.lock import FolderLock
 from metrack.runs.results import check_folder, claim_folder, write_summary
 
 SETUP_FILE = "evaluation.json"
@@ -50,17 +51,26 @@ class EvaluationSetup:
 
     def save(self, folder: Path) -> None:
         """Write it into a folder of results."""
-        write_json(folder / SETUP_FILE, asdict(self))
+        write_json(folder / SETUP_FILE, with_checksum(asdict(self)))
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read it from a folder of results."""
+        path = folder / SETUP_FILE
+        if not os.path.exists(path):
+            raise ValueError(f"folder must be made by metrack evaluate, but {str(folder)!r} is not")
+        values = load_json(path)
         try:
-            values = json.loads((folder / SETUP_FILE).read_text(encoding="utf-8"))
-            protocol, sequences = RunProtocol(**values.pop("protocol")), tuple(values.pop("sequences"))
-            return cls(protocol=protocol, sequences=sequences, **values)
-        except (OSError, ValueError, TypeError, KeyError):
-            raise ValueError(f"folder must be made by metrack evaluate, but {str(folder)!r} is not") from None
+            if not is_intact(values):
+                raise ValueError
+            protocol, sequences, trackers = values["protocol"], values["sequences"], values["trackers"]
+            if not all(isinstance(name, str) for name in (values["data"], values["layout"] or "", *sequences)):
+                raise TypeError
+            if not all(LABEL.fullmatch(label) and isinstance(each, dict) for label, each in trackers.items()):
+                raise TypeError
+            return cls(values["data"], values["layout"], RunProtocol(**protocol), tuple(sequences), trackers)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise ValueError(f"{SETUP_FILE} must be as it was written, but {str(path)!r} is damaged") from None
 
     def joined(self, earlier: EvaluationSetup) -> EvaluationSetup:
         """Return both together; raise ValueError where they differ in data, protocol or settings of a tracker."""
@@ -98,8 +108,15 @@ def evaluate(
         setup = setup.joined(EvaluationSetup.load(folder))
     runs = plan(specs, sequences, setup.protocol)
     claim_folder(folder)
+    with FolderLock(folder):
+        _execute_missing(setup, runs, folder, workers, watch)
+
+
+def _execute_missing(
+    setup: EvaluationSetup, runs: list[PlannedRun], folder: Path, workers: Workers, watch: Watch
+) -> None:
     setup.save(folder)
-    folders = {spec.label: tracker_folder(folder, setup.protocol, spec.label) for spec in specs}
+    folders = {run.spec.label: tracker_folder(folder, setup.protocol, run.spec.label) for run in runs}
     missing = [run for run in runs if not is_finished(folders[run.spec.label], run.name, len(run.sequence))]
     missing.sort(key=lambda run: -len(run.sequence))  # so that no long one is left for the end
     status = "interrupted"

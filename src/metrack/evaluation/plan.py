@@ -39,6 +39,11 @@ class RunProtocol:
     length: int | None = None
 
     def __post_init__(self) -> None:
+        optional = {"starts": self.starts, "length": self.length}
+        given = {name: value for name, value in optional.items() if value is not None}
+        for name, value in {"repetitions": self.repetitions, "seed": self.seed, **given}.items():
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise ValueError(f"{name} must be a whole number, got {value!r}")
         if self.kind not in PROTOCOLS:
             raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}, got {self.kind!r}")
         most = {OPE: 1, SRE: len(PERTURBATIONS)}.get(self.kind)

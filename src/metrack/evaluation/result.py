@@ -1,12 +1,15 @@
 """The result of a run, kept in three small text files.
 
 ``NAME.txt`` has one OTB line per frame, ``NAME.states.csv`` score and state, ``NAME.times.txt`` the seconds the tracker
-took. The boxes are written last and in one step: if they exist, the run is finished. A run that failed leaves
-``NAME.error.txt`` with the reason instead.
+took, below a checksum of all three: a run whose files have changed is not finished, and will be made again. The boxes
+are written last and in one step: if they exist, the run is finished. A run that failed leaves ``NAME.error.txt`` with
+the reason instead.
 """
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.box import Box
-from metrack.files import replace_text
+from metrack.files import LARGEST, replace_text
 from metrack.frames.formats import from_otb_line, to_otb_line
+
+CHECK = "# checksum of boxes, states and times: "  # begins the file of times
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +47,43 @@ def write_result(folder: Path, name: str, result: RunResult) -> None:
         replace_text(error, result.error + "\n")
         return
     states = [f"{_number(score)},{state}" for score, state in zip(result.scores, result.states, strict=True)]
-    replace_text(folder / f"{name}.states.csv", _lines(["score,state", *states]))
-    replace_text(folder / f"{name}.times.txt", _lines([f"{value:.6f}" for value in result.seconds]))
-    replace_text(folder / f"{name}.txt", _lines([to_otb_line(Box(*box)) for box in result.boxes.tolist()]))
+    table = _lines(["score,state", *states])
+    times = _lines([f"{value:.6f}" for value in result.seconds])
+    boxes = _lines([to_otb_line(Box(*box)) for box in result.boxes.tolist()])
+    replace_text(folder / f"{name}.states.csv", table)
+    replace_text(folder / f"{name}.times.txt", f"{CHECK}{_checksum(folder, name, boxes, table, times)}\n{times}")
+    replace_text(folder / f"{name}.txt", boxes)
     error.unlink(missing_ok=True)
 
 
 def is_finished(folder: Path, name: str, frames: int) -> bool:
-    """Whether all files of a run exist and are complete."""
-    expected = {f"{name}.txt": frames, f"{name}.states.csv": frames + 1, f"{name}.times.txt": frames}
-    return all(_line_count(folder / file) == lines for file, lines in expected.items())
+    """Whether all files of a run exist, are complete, and as they were written."""
+    try:
+        found = read_result(folder, name)
+    except ValueError:
+        return False
+    whole = all((folder / file).is_file() for file in (f"{name}.txt", f"{name}.states.csv", f"{name}.times.txt"))
+    return whole and len(found.boxes) == frames
 
 
 def read_result(folder: Path, name: str) -> RunResult:
     """Read the result of a run; of boxes that another program made, scores, states and times may be missing."""
-    error = folder / f"{name}.error.txt"
-    boxes_file = folder / f"{name}.txt"
+    error, boxes_file = folder / f"{name}.error.txt", folder / f"{name}.txt"
     if not boxes_file.is_file() and error.is_file():
-        return RunResult.failed(error.read_text(encoding="utf-8").strip())
+        return RunResult.failed(" ".join(error.read_text(encoding="utf-8", errors="replace").split()))
     boxes = read_boxes(boxes_file)
     count = len(boxes)
-    scores, states = np.full(count, np.nan), ("",) * count
+    scores, states, seconds = np.full(count, np.nan), ("",) * count, np.full(count, np.nan)
     states_file, times_file = folder / f"{name}.states.csv", folder / f"{name}.times.txt"
     if states_file.is_file():
-        rows = [line.split(",") for line in states_file.read_text(encoding="utf-8").splitlines()[1:]]
-        scores, states = np.array([float(row[0] or "nan") for row in rows]), tuple(row[1] for row in rows)
-    seconds = np.loadtxt(times_file, ndmin=1) if times_file.is_file() else np.full(count, np.nan)
+        scores, states = _read_states(states_file)
+    if times_file.is_file():
+        first, _, times = _text(times_file).partition("\n")
+        if not first.startswith(CHECK):  # of an earlier version
+            times = _text(times_file)
+        elif first != CHECK + _checksum(folder, name, _text(boxes_file), _text(states_file), times):
+            raise ValueError(f"{boxes_file} must be as it was written, but it or a file beside it has changed")
+        seconds = _numbers(times_file, times.splitlines())
     for file, values in ((states_file, scores), (times_file, seconds)):
         if len(values) != count:
             raise ValueError(f"{file} must have one line per box, got {len(values)} for {count}")
@@ -76,17 +92,47 @@ def read_result(folder: Path, name: str) -> RunResult:
 
 def read_boxes(path: Path) -> NDArray[np.float64]:
     """Read OTB lines; NaN stands for frames in which a tracker gave no box."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ValueError(f"{path} must be a file of boxes, but cannot be read ({error.strerror})") from None
+    lines = _text(path).splitlines()
     boxes = np.empty((len(lines), 4))
     for number, line in enumerate(lines, 1):
         try:
             boxes[number - 1] = from_otb_line(line).to_xywh()
         except (ValueError, TypeError):
-            raise ValueError(f"{path} line {number} must be four numbers x,y,w,h, got {line!r}") from None
+            raise ValueError(f"{path} line {number} must be four numbers x,y,w,h, got {line[:60]!r}") from None
+        if np.abs(boxes[number - 1]).max() > LARGEST:
+            raise ValueError(f"{path} line {number} must be numbers up to {LARGEST:g}, got {line[:60]!r}")
     return boxes
+
+
+def _read_states(path: Path) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Read the scores and states of all frames."""
+    rows = [line.partition(",") for line in _text(path).splitlines()[1:]]
+    return _numbers(path, [row[0] or "nan" for row in rows], first=2), tuple(row[2] for row in rows)
+
+
+def _numbers(path: Path, texts: Sequence[str], first: int = 1) -> NDArray[np.float64]:
+    """Read one number per line, from that line on."""
+    values = np.empty(len(texts))
+    for number, text in enumerate(texts):
+        try:
+            values[number] = float(text)
+        except ValueError:
+            raise ValueError(f"{path} line {number + first} must have a number, got {text[:60]!r}") from None
+    return values
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"{path} must be a file of results, but cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} must be a file of results, but is damaged") from None
+
+
+def _checksum(folder: Path, name: str, *texts: str) -> str:
+    """Return the checksum of the files of one run of a tracker, which are not those of another."""
+    return f"{zlib.crc32(chr(0).join((folder.name, name, *texts)).encode()):08x}"
 
 
 def _number(value: float) -> str:
@@ -95,10 +141,3 @@ def _number(value: float) -> str:
 
 def _lines(lines: list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
-
-
-def _line_count(path: Path) -> int:
-    try:
-        return path.read_bytes().count(b"\n")
-    except OSError:
-        return -1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -136,16 +137,25 @@ def _import_distributed() -> Any:
 def _start_pool(processes: int) -> ProcessPoolExecutor:
     with _one_thread_each():
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_leave_ctrl_c_to_the_parent)
+        pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_follow_the_parent)
         for ready in [pool.submit(os.getpid) for _ in range(processes)]:
             ready.result()  # they start now, while the environment says one thread
     return pool
 
 
-def _leave_ctrl_c_to_the_parent() -> None:
-    """Ignore Ctrl-C in a worker: the parent keeps what is finished and then ends its workers."""
+def _follow_the_parent() -> None:
+    """Ignore Ctrl-C in a worker: the parent keeps what is finished and then ends its workers. Die with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+
+
+def _end_with_the_parent() -> None:
+    """Wait for the end of the parent, also by ``kill -9``: a pipe of which nobody else has an end is closed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _stop_pool(pool: ProcessPoolExecutor) -> None:

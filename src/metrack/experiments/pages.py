@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from metrack.draw.page import Column, Section, page, plots_html, table_html
 from metrack.experiments.base import Cell, Experiment, Finding
 from metrack.experiments.table import MEAN
-from metrack.files import replace_text
+from metrack.files import load_json, replace_text
 
 RECORD = "table.json"
 FILES = ("table.csv", RECORD, "table.tex")
@@ -36,7 +35,7 @@ def finding_page(experiment: Experiment, finding: Finding) -> str:
 def write_index(out: Path, ids: Iterable[str]) -> None:
     """Write the page of all experiments that have a record under ``out``, in the order of the ids."""
     records = [out / id / RECORD for id in ids]
-    sections = [_summary(json.loads(path.read_text(encoding="utf-8"))) for path in records if path.is_file()]
+    sections = [_summary(load_json(path)) for path in records if path.is_file()]
     intro = "Every experiment of the paper that was run here: its question, its result, and its own page."
     replace_text(out / "index.html", page("Experiments", sections, intro=intro))
 

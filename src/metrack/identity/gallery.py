@@ -15,11 +15,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cholesky
 
 from metrack.arrays import Floats, Frame
 from metrack.box import Box
 from metrack.checks import check_seed
-from metrack.files import read_state, write_state
+from metrack.files import LARGEST, Expectations, Expected, read_state, write_state
 from metrack.identity.crops import NamedCrop, box_crops, folder_crops, spread
 from metrack.identity.describe import DIMENSION, Patch, describe, family
 from metrack.identity.metric import learn_from_families
@@ -30,6 +31,7 @@ RIDGE = 0.02  # in units of the trace of the Gram matrix
 COPIES = 4  # of a template in other light
 MOST_SAMPLES = 3000  # templates and copies from which the metric is learned, but at least one family per target
 SMALLEST_USUAL = 1e-6  # of descriptors of squared length 1: what rounding makes of zero
+ROUNDING = 1e-3  # of the numbers of a descriptor of length 1
 KIND = "gallery"
 
 
@@ -117,19 +119,36 @@ class Gallery:
         if not Path(path).is_file():
             raise ValueError(f"gallery must be a file made by metrack gallery build, but there is no file {path}")
         try:
-            meta, arrays = read_state(Path(path))
-            return cls._restored(meta, arrays)
-        except (KeyError, TypeError, ValueError):
+            meta, arrays = read_state(Path(path), expected=cls._expected)
+            gallery = cls._restored(meta, arrays)
+            if not np.isfinite(gallery.distances(arrays["templates"][:1])).all():
+                raise ValueError
+        except (ValueError, np.linalg.LinAlgError):
             raise ValueError(f"gallery must be a file made by metrack gallery build, but {path} is not one") from None
+        return gallery
+
+    @staticmethod
+    def _expected(meta: Mapping[str, Any]) -> Expectations:
+        """Say what saved arrays must be, by the values saved beside them, which are checked too."""
+        names, counts, usual = meta["names"], meta["counts"], meta["usual"]
+        if meta["kind"] != KIND or not names or len(names) != len(counts) or len(set(names)) != len(names):
+            raise ValueError("it is none of a gallery")
+        if not all(isinstance(name, str) for name in names) or not all(type(n) is int and n > 0 for n in counts):
+            raise ValueError("every name must have templates")
+        if type(usual) is not float or not SMALLEST_USUAL <= usual <= LARGEST:
+            raise ValueError("the usual distance must be above 0")
+        return {
+            "templates": Expected("float32", (sum(counts), DIMENSION), -1 - ROUNDING, 1 + ROUNDING),
+            "metric": Expected("float32", (DIMENSION, DIMENSION), optional=True),
+        }
 
     @classmethod
     def _restored(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        rows, metric, counts = arrays["templates"], arrays.get("metric"), meta["counts"]
-        shapes = rows.shape == (sum(counts), DIMENSION) and (metric is None or metric.shape == (DIMENSION, DIMENSION))
-        if meta["kind"] != KIND or len(counts) != len(meta["names"]) or not shapes:
-            raise ValueError
-        templates = np.split(rows, np.cumsum(counts)[:-1])
-        return cls(tuple(meta["names"]), tuple(templates), metric, float(meta["usual"]))
+        rows, metric = arrays["templates"], arrays.get("metric")
+        if metric is not None:
+            cholesky(metric.astype(np.float64), check_finite=False)
+        templates = np.split(rows, np.cumsum(meta["counts"])[:-1])
+        return cls(tuple(meta["names"]), tuple(templates), metric, meta["usual"])
 
 
 def _left_out(templates: Floats, families: Floats, metric: Floats | None) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,11 +100,17 @@ def status_of(job: Job, session: Session | None) -> dict[str, Any]:
     }
 
 
+def can_begin_anew(summary: Mapping[str, Any]) -> bool:
+    """Whether an interrupted run would come to the same boxes from its first frame: not a live or corrected one."""
+    status, live, corrections = (summary.get(key) for key in ("status", "live", "corrections"))
+    return status in (RUNNING, INTERRUPTED) and not live and not corrections
+
+
 def stored_status(folder: Path, job: Job) -> dict[str, Any]:
     """Say how a run stands that only its folder remembers."""
     summary = read_summary(folder)
     state = summary.get("status", INTERRUPTED)
-    interrupted = state in (RUNNING, INTERRUPTED)
+    interrupted, live = state in (RUNNING, INTERRUPTED), is_camera(job.source)
     return {
         **status_of(job, None),
         "state": INTERRUPTED if interrupted else state,
@@ -112,8 +118,8 @@ def stored_status(folder: Path, job: Job) -> dict[str, Any]:
         "fps": summary.get("tracker_fps"),
         "notice": summary.get("notice") or ("it was cut off while it ran" if state == RUNNING else None),
         "corrections": summary.get("corrections", []),
-        "can_go_on": interrupted and has_checkpoint(folder),
-        "live": is_camera(job.source),
+        "can_go_on": not live and interrupted and (has_checkpoint(folder) or can_begin_anew(summary)),
+        "live": live,
         "size": summary.get("size"),
     }
 

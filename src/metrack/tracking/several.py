@@ -34,9 +34,11 @@ from metrack.box import Box
 from metrack.checks import check_frame
 from metrack.config import TrackerConfig
 from metrack.estimate import TRACKING, Estimate
+from metrack.files import Expectations, naming, under
 from metrack.identity import Gallery
 from metrack.threads import one_blas_thread
 from metrack.tracking.saved import read_tracker, write_tracker
+from metrack.tracking.saved_values import MOST_FRAMES, checked_shape, whole
 from metrack.tracking.tracker import Sighting, Tracker
 
 COLLAPSED = 0.5  # overlap above which two estimates are at one place
@@ -204,25 +206,32 @@ class MultiTracker:
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
-        meta, arrays = read_tracker(Path(path))
-        if meta.get("kind") != KIND:
-            raise ValueError(f"path must name targets saved by MultiTracker, but {path} is something else")
-        try:
+        meta, arrays = read_tracker(Path(path), cls._expected)
+        with naming(Path(path)):
             several = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"], gallery=gallery)
             several._restore(meta, arrays)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"path must name targets saved by MultiTracker, but {path} lacks {error}") from None
         return several
 
+    @classmethod
+    def _expected(cls, meta: Mapping[str, Any]) -> Expectations:
+        """Say what saved arrays must be, by the values saved beside them."""
+        if meta.get("kind") != KIND:
+            raise ValueError("it is none of a MultiTracker")
+        each = [under(f"{number}.", Tracker.expected(state)) for number, state in meta["trackers"].items()]
+        return {name: wanted for own in each for name, wanted in own.items()}
+
     def _restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._shape = None if meta["shape"] is None else tuple(meta["shape"])
-        self._frame, self._numbers = meta["frame"], meta["numbers"]
-        self._apart = {_pair(one, other) for one, other in meta["apart"]}
+        self._shape = None if meta["shape"] is None else checked_shape(meta["shape"])
+        self._frame, self._numbers = (whole(name, meta[name], MOST_FRAMES) for name in ("frame", "numbers"))
         for number, state in meta["trackers"].items():
             own = {
                 name.removeprefix(f"{number}."): each for name, each in arrays.items() if name.startswith(f"{number}.")
             }
-            self._trackers[int(number)] = Tracker.from_saved(state, own, self.gallery)
+            self._trackers[_target(number, self._numbers)] = Tracker.from_saved(state, own, self.gallery)
+        self._apart = {_known_pair(pair, self._trackers) for pair in meta["apart"]}
+        shapes = {None} if not self._trackers else {tracker.shape for tracker in self._trackers.values()}
+        if shapes != {self._shape} or any(each.config != self.config for each in self._trackers.values()):
+            raise ValueError("its targets must have the same settings and frames of one shape")
 
 
 def target_seed(seed: int, target: int) -> int:
@@ -254,6 +263,20 @@ def _renamed(estimate: Estimate, given: int | None, gallery: Gallery) -> Estimat
         return estimate
     name = None if given is None else gallery.names[given]
     return dataclasses.replace(estimate, identity=dataclasses.replace(estimate.identity, name=name))
+
+
+def _target(text: str, most: int) -> int:
+    """Return the number of a target, as it was saved."""
+    if not text.isascii() or not text.isdecimal():
+        raise ValueError(f"trackers must have numbers, got {text[:60]!r}")
+    return whole("number of a target", int(text), most, 1)
+
+
+def _known_pair(pair: object, known: Collection[int]) -> Pair:
+    """Return a pair of targets, as it was saved."""
+    if not isinstance(pair, list) or len(pair) != 2 or not all(type(n) is int and n in known for n in pair):
+        raise ValueError("apart must have pairs of its targets")
+    return _pair(*pair)
 
 
 def _pair(one: int, other: int) -> Pair:

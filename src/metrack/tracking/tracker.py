@@ -19,6 +19,7 @@ from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
 from metrack.features.colour import colours_of
 from metrack.features.extractor import ENERGY, View
+from metrack.files import Expectations, naming
 from metrack.identity import Gallery, Identifier
 from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
 from metrack.metric.schedule import due
@@ -29,6 +30,7 @@ from metrack.tracking.appearance import Appearance, Lesson
 from metrack.tracking.confidence import log_odds, probability
 from metrack.tracking.locators import Query, widening
 from metrack.tracking.saved import read_tracker, write_tracker
+from metrack.tracking.saved_values import checked_sums
 from metrack.tracking.state import TargetState
 from metrack.tracking.stopwatch import Stopwatch
 
@@ -264,11 +266,14 @@ class Tracker:
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
-        meta, arrays = read_tracker(Path(path))
-        try:
+        meta, arrays = read_tracker(Path(path), cls.expected)
+        with naming(Path(path)):
             return cls.from_saved(meta, arrays, gallery)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"path must name a saved tracker, but {path} lacks {error}") from None
+
+    @classmethod
+    def expected(cls, meta: Mapping[str, Any]) -> Expectations:
+        """Say what saved arrays must be, by the values saved beside them."""
+        return TargetState.expected(TrackerConfig.from_dict(meta["config"]), meta)
 
     @classmethod
     def from_saved(
@@ -277,8 +282,8 @@ class Tracker:
         """Rebuild a tracker from :meth:`to_saved`."""
         tracker = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"])
         tracker._state = TargetState.from_saved(tracker.config, meta, arrays)
+        sums = checked_sums(meta["identifier"])
         if gallery is not None:
-            sums = meta["identifier"]
             tracker.identifier = Identifier.from_dict(gallery, sums) if sums else Identifier(gallery)
         return tracker
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.evaluation.layouts.places import assemble, images_in, read_places
-from metrack.evaluation.layouts.truth import Boxes, known, read_lines, read_numbers
+from metrack.evaluation.layouts.truth import SHOWN, Boxes, known, read_lines, read_numbers
 from metrack.evaluation.pictures import ImagePictures
 from metrack.evaluation.sequences import Sequence
 
@@ -41,7 +41,9 @@ def _read_place(place: Path) -> list[Sequence]:
         row = _row(file, number, line, len(images))
         frame, identity = int(row[0]), int(row[1])
         if frame in targets.setdefault(identity, {}):
-            raise ValueError(f"{file} line {number} must be the only one of its frame and identity, got {line!r}")
+            raise ValueError(
+                f"{file} line {number} must be the only one of its target in a frame, got {line[:SHOWN]!r}"
+            )
         targets[identity][frame] = row
     found = ((identity, _counted(rows)) for identity, rows in sorted(targets.items()))
     return [_target(f"{place.name}-{identity}", rows, images, file) for identity, rows in found if rows]
@@ -50,9 +52,9 @@ def _read_place(place: Path) -> list[Sequence]:
 def _row(file: Path, number: int, line: str, images: int) -> list[float]:
     row = read_numbers(file, number, line, ROW)
     if len(row) < 6 or np.isnan(row[:6]).any() or row[0] % 1 or row[1] % 1:
-        raise ValueError(f"{file} line {number} must be {ROW}, got {line!r}")
+        raise ValueError(f"{file} line {number} must be {ROW}, got {line[:SHOWN]!r}")
     if not 1 <= row[0] <= images:
-        raise ValueError(f"{file} line {number} must have a frame from 1 to the {images} images, got {line!r}")
+        raise ValueError(f"{file} line {number} must have a frame from 1 to the {images} images, got {line[:SHOWN]!r}")
     return row
 
 

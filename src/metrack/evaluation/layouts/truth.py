@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Boxes = NDArray[np.float64]
 BOX = "four numbers x,y,w,h"
 POLYGON = "four numbers x,y,w,h or the corners x1,y1,x2,y2,... of a polygon"
+SHOWN = 60  # characters of a line, in a complaint
 CORNERS = "four numbers x1,y1,x2,y2"
 
 
@@ -47,7 +48,7 @@ def read_flags(file: Path) -> NDArray[np.bool_]:
     for number, line in read_lines(file):
         parts = _split(line)
         if not set(parts) <= {"0", "1"}:
-            raise ValueError(f"{file} line {number} must hold zeros and ones, got {line!r}")
+            raise ValueError(f"{file} line {number} must hold zeros and ones, got {line[:SHOWN]!r}")
         flags += [part == "1" for part in parts]
     return np.array(flags, bool)
 
@@ -94,4 +95,4 @@ def _split(line: str) -> list[str]:
 
 
 def _unlike(file: Path, number: int, line: str, wanted: str) -> ValueError:
-    return ValueError(f"{file} line {number} must be {wanted}, got {line!r}")
+    return ValueError(f"{file} line {number} must be {wanted}, got {line[:SHOWN]!r}")

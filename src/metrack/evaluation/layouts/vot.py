@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrack.evaluation.layouts.places import Tags, assemble, images_in, read_places
-from metrack.evaluation.layouts.truth import Boxes, read_flags, read_lines, read_one_based, read_regions
+from metrack.evaluation.layouts.truth import SHOWN, Boxes, read_flags, read_lines, read_one_based, read_regions
 from metrack.evaluation.pictures import ImagePictures
 from metrack.evaluation.sequences import Sequence
 
@@ -89,7 +89,7 @@ def _tags(place: Path, count: int) -> Tags:
 def _grades(file: Path) -> NDArray[np.intp]:
     for number, line in read_lines(file):
         if line not in set("012345678"):
-            raise ValueError(f"{file} line {number} must be a grade from 0 to 8, got {line!r}")
+            raise ValueError(f"{file} line {number} must be a grade from 0 to 8, got {line[:SHOWN]!r}")
     return np.array([int(line) for _, line in read_lines(file)], np.intp)
 
 
