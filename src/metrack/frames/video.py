@@ -53,7 +53,7 @@ class VideoFile(Source):
             stream = video_stream(container, self.name)
             first = next(decode(container, stream), None)
             if first is None:
-                raise ValueError(f"source must be a video, but no frame of {self.name} can be read")
+                raise self._without_frames()
             height, width = to_rgb(first).shape[:2]
             self.size = (width, height)
             self.fps = nominal_fps(stream)
@@ -66,6 +66,8 @@ class VideoFile(Source):
         for frame in self._read():
             yield frame
             count, last = frame.index + 1, frame.time
+        if count == 0:  # threads that decode together may give up where one alone does not
+            raise self._without_frames()
         if not self.ended_early and self._breaks_off(count, last):
             self._end(f"ends early: {count} of {self.frames} frames could be read")
 
@@ -92,6 +94,9 @@ class VideoFile(Source):
             yield frame
             if frame.index >= last:
                 return
+
+    def _without_frames(self) -> ValueError:
+        return ValueError(f"source must be a video, but no frame of {self.name} can be read")
 
     def _end(self, what: str) -> None:
         self._notice, self.ended_early = f"{self.name} {what}", True
