@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import av
@@ -38,6 +39,10 @@ OF_ADDRESSES = {
     "protocol_whitelist": "crypto,data,http,httpproxy,https,rtp,rtsp,rtsps,srtp,tcp,tls,udp",
     "format_whitelist": ",".join(CONTAINERS + PLAYLISTS),
 }
+
+LARGEST_PIECE = 8 * MOST_PIXELS  # bytes that FFmpeg may take at once: headers of 2 kB can ask for 2 GB
+with suppress(AttributeError, OSError):  # where FFmpeg is a library of its own
+    ctypes.CDLL(av._core.__file__).av_max_alloc(ctypes.c_size_t(LARGEST_PIECE))
 
 
 class VideoFile(Source):
