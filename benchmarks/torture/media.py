@@ -23,8 +23,8 @@ from torture.prefork import Job, Outcome, Prefork
 
 INPUTS = 60  # of one generation
 GENERATIONS = 2
-WHOLE = 2  # commands in a case
-OWN = 0.1  # probability that one of them has a process of its own
+WHOLE = 4  # commands in a case
+OWN = 0.05  # probability that one of them has a process of its own
 SECONDS, MEMORY = 60.0, 1_000_000_000  # limits of an input
 BOX = "8,7,12,10"
 LIGHT = ("motion.particles=20", "memory.size=8", "metric.learning=off")
@@ -48,7 +48,7 @@ class Input:
 class Media(Campaign):
     """Mutated videos and images."""
 
-    name, unit, aim, share = "media", "inputs", 20_000, 11.0
+    name, unit, aim, share = "media", "inputs", 20_000, 10.0
     passes = "exit code 0, 1 or 2, one sentence, no traceback, 60 s, memory under 1 GB"
 
     def prepare(self) -> None:
@@ -124,6 +124,7 @@ class Media(Campaign):
 
     def _check(self, given: Input, outcome: Outcome, doing: str, *, whole: bool = False) -> None:
         """Raise MissError where the outcome is none of those there may be, and keep the file."""
+        self.figures["MB"] = max(self.figures.get("MB", 0), outcome.memory // 1_000_000)
         wrong = _wrong(outcome, whole)
         if wrong is None:
             return

@@ -51,7 +51,8 @@ class Prefork:
     """The other end of the warm process."""
 
     def __init__(self) -> None:
-        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
         words = [sys.executable, "-m", "torture.prefork"]
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         self._rest = b""
@@ -93,8 +94,10 @@ class Prefork:
     def close(self) -> None:
         """End it."""
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(60)
+        self._process.stdout.close()
 
     def _line(self, seconds: float) -> dict[str, Any]:
         assert self._process.stdout is not None

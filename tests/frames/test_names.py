@@ -169,3 +169,21 @@ def test_a_video_of_no_rate_can_be_written_again(tmp_path: Path) -> None:
             video.write(np.zeros((48, 64, 3), np.uint8))
     with open_source(tmp_path / "slow.mp4") as source:
         assert len(list(source)) == 3
+
+
+def test_a_header_cannot_take_the_memory(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    memory = io.BytesIO()
+    options = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+    with av.open(memory, "w", format="mp4", options=options) as container:
+        stream = container.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
+        container.mux(stream.encode(av.VideoFrame.from_ndarray(np.zeros((48, 64, 3), np.uint8), format="rgb24")))
+        container.mux(stream.encode())
+    data = bytearray(memory.getvalue())
+    at = data.find(b"trun") + 4
+    data[at : at + 8] = b"\0\0\0\0" + (50_000_000).to_bytes(4, "big")  # frames, without a byte for any
+    (tmp_path / "many.mp4").write_bytes(data)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    refusal(tmp_path / "many.mp4")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # kilobytes

@@ -106,6 +106,27 @@ def test_a_truncated_video_gives_what_can_be_read_and_says_so(tmp_path: Path) ->
     assert source.notice == f"cut.mp4 ends early: {count} of 100 frames could be read"
 
 
+def test_a_video_of_which_threads_read_no_frame_is_refused(tmp_path: Path) -> None:
+    options = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+    with av.open(str(tmp_path / "pieces.mp4"), "w", options=options) as container:
+        stream = container.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
+        noise = np.random.default_rng(0).integers(0, 256, (SIZE[1], SIZE[0], 3), dtype=np.uint8)
+        for index in range(4):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(np.roll(noise, index, 1), format="rgb24")))
+        container.mux(stream.encode())
+    data = bytearray((tmp_path / "pieces.mp4").read_bytes())
+    size = data.find(b"trun") + 30  # of the second frame, its lower half
+    data[size : size + 2] = b"\xff\xff"
+    (tmp_path / "pieces.mp4").write_bytes(data)
+    source, frames, told = open_source(tmp_path / "pieces.mp4"), [], ""  # one thread alone reads a frame
+    try:
+        frames = list(source)
+    except ValueError as error:
+        told = str(error)
+    assert bool(frames) != (told == "source must be a video, but no frame of pieces.mp4 can be read")
+
+
 def test_a_video_that_changes_its_size_ends_there(tmp_path: Path) -> None:
     with (tmp_path / "joined.ts").open("wb") as joined:
         for number, size in enumerate([SIZE, (96, 80)]):

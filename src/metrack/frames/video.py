@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import av
@@ -39,6 +40,10 @@ OF_ADDRESSES = {
     "format_whitelist": ",".join(CONTAINERS + PLAYLISTS),
 }
 
+LARGEST_PIECE = 8 * MOST_PIXELS  # bytes that FFmpeg may take at once: headers of 2 kB can ask for 2 GB
+with suppress(AttributeError, OSError):  # where FFmpeg is a library of its own
+    ctypes.CDLL(av._core.__file__).av_max_alloc(ctypes.c_size_t(LARGEST_PIECE))
+
 
 class VideoFile(Source):
     """A recording, decoded frame by frame; iterating again starts over.
@@ -53,7 +58,7 @@ class VideoFile(Source):
             stream = video_stream(container, self.name)
             first = next(decode(container, stream), None)
             if first is None:
-                raise ValueError(f"source must be a video, but no frame of {self.name} can be read")
+                raise self._without_frames()
             height, width = to_rgb(first).shape[:2]
             self.size = (width, height)
             self.fps = nominal_fps(stream)
@@ -66,6 +71,8 @@ class VideoFile(Source):
         for frame in self._read():
             yield frame
             count, last = frame.index + 1, frame.time
+        if count == 0:  # threads that decode together may give up where one alone does not
+            raise self._without_frames()
         if not self.ended_early and self._breaks_off(count, last):
             self._end(f"ends early: {count} of {self.frames} frames could be read")
 
@@ -92,6 +99,9 @@ class VideoFile(Source):
             yield frame
             if frame.index >= last:
                 return
+
+    def _without_frames(self) -> ValueError:
+        return ValueError(f"source must be a video, but no frame of {self.name} can be read")
 
     def _end(self, what: str) -> None:
         self._notice, self.ended_early = f"{self.name} {what}", True
