@@ -10,6 +10,8 @@ other. What else the machine does slows both down, so only their ratio is looked
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
 import math
 import sys
@@ -23,7 +25,7 @@ from metrack import Box, Estimate, Tracker
 from metrack.arrays import Frame
 from metrack.files import write_json
 
-COMPARED = 8  # loops from one comparison with the young tracker to the next
+COMPARED = 6  # loops from one comparison with the young tracker to the next
 AT_A_TIME = 4  # comparisons that the ratio is taken from, the latest
 ENOUGH = 300  # frames compared before a ratio means something
 SETTLED = range(4, 10)  # loops of a process after which its memory is that of the beginning
@@ -77,6 +79,7 @@ class Soaking:
             place = self.frames % len(self.order)
             if not place:
                 self._end_loop()
+                copy = None  # the tracker may have been put on the target again
             if number == copy_at:
                 copy = self._copied()
             image = np.asarray(self.images[self.order[place]])
@@ -121,11 +124,13 @@ class Soaking:
             self.on_target = False
             self._check_state()
             self.save()
-        if self.without >= PATIENCE:
+        given_up = self.without >= PATIENCE
+        if given_up:
             self._begin()
         if loops == 1:
             self.tracker.save(self.youth)
-        self.young = Tracker.load(self.youth) if loops % COMPARED == 1 else None
+        compare = loops % COMPARED == 1 and not given_up  # the memory of a new tracker has yet to fill
+        self.young = Tracker.load(self.youth) if compare else None
 
     def _check_state(self) -> None:
         for name, array in self.tracker.to_saved()[1].items():
@@ -155,7 +160,9 @@ class Soaking:
 
 
 def own_memory() -> float:
-    """Return the bytes in memory that belong to this process alone."""
+    """Return the bytes in memory that belong to this process alone, without what is free already."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("RssAnon:"):
             return 1024.0 * int(line.split()[1])

@@ -10,16 +10,16 @@ import pytest
 
 from arithmetic import PINNED
 from metrack.config import PRESETS
+from metrack.synth import builtin_clip
 
 SCRIPT = """
 import json, sys
+import numpy as np
 from metrack import Tracker
-from metrack.synth import builtin_clip
-clip = builtin_clip(60, (320, 240))
-frames = [clip[index] for index in range(40)]
-for preset in json.loads(sys.argv[1]):
+frames = np.load(sys.argv[1])
+for preset in sys.argv[2:]:
     tracker = Tracker(preset)
-    tracker.init(frames[0], clip.first_box)
+    tracker.init(frames[0], (241.25, 94.5, 26.75, 35.0))
     for frame in frames[1:]:
         estimate = tracker.update(frame)
         print(json.dumps([preset, estimate.box.to_xywh(), estimate.score, estimate.info.theta_f.tolist()]))
@@ -28,11 +28,19 @@ OTHERS = {name: {name: PINNED[name]} for name in ("OPENBLAS_CORETYPE", "NPY_DISA
 FOLLOWING_A_FILTER = ("default", "fast")  # the others choose among random particles
 
 
-def told(environment=None, presets=tuple(PRESETS)):
-    """Return what every preset tells of every frame in a process of its own, as bytes."""
-    plain = {name: value for name, value in os.environ.items() if name not in PINNED}
-    command = [sys.executable, "-c", SCRIPT, json.dumps(presets)]
-    return subprocess.run(command, env=plain | (environment or {}), check=True, capture_output=True).stdout
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """Return what presets tell of every frame in a process of its own, as bytes; the frames are painted once."""
+    file = tmp_path_factory.mktemp("frames") / "frames.npy"
+    clip = builtin_clip(60, (320, 240))
+    np.save(file, [clip[index] for index in range(40)])
+
+    def run(environment=None, presets=tuple(PRESETS)):
+        plain = {name: value for name, value in os.environ.items() if name not in PINNED}
+        command = [sys.executable, "-c", SCRIPT, str(file), *presets]
+        return subprocess.run(command, env=plain | (environment or {}), check=True, capture_output=True).stdout
+
+    return run
 
 
 def boxes(lines):
@@ -40,18 +48,18 @@ def boxes(lines):
 
 
 @pytest.fixture(scope="module")
-def usual():
+def usual(told):
     return told()
 
 
-def test_any_number_of_threads(usual):
+def test_any_number_of_threads(told, usual):
     assert len(usual.splitlines()) == 39 * len(PRESETS)
     for count in ("1", "8"):
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         assert told(dict.fromkeys(names, count)) == usual
 
 
-def test_cold_or_warm_cache(usual, tmp_path):
+def test_cold_or_warm_cache(told, usual, tmp_path):
     """To the last bit: what is built into its caller may be rounded otherwise, as grey values and peaks once were."""
     place = {"NUMBA_CACHE_DIR": str(tmp_path)}
     assert told(place) == usual  # compiles
@@ -60,7 +68,7 @@ def test_cold_or_warm_cache(usual, tmp_path):
 
 
 @pytest.mark.parametrize("other", OTHERS)  # not NUMBA_CPU_NAME, for which all would be compiled once more: make golden
-def test_other_processors_give_the_boxes_of_the_filter_to_the_last_bit(usual, other):
+def test_other_processors_give_the_boxes_of_the_filter_to_the_last_bit(told, usual, other):
     mine, others = usual.splitlines(), told(OTHERS[other], FOLLOWING_A_FILTER).splitlines()
     np.testing.assert_array_equal(boxes(b"\n".join(mine[: len(others)])), boxes(b"\n".join(others)))
 

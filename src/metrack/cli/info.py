@@ -49,7 +49,18 @@ def environment_table() -> Table:
     table.add_row("processors", str(os.cpu_count()))
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     table.add_row("BLAS", f"{blas['name']} {blas['version']}")
+    table.add_row("arithmetic", arithmetic())
     table.add_row("H.264 encoder", h264_encoder() or "none: use --no-video")
     table.add_row("kernel cache", os.environ.get("NUMBA_CACHE_DIR") or "__pycache__ beside the code")
     table.add_row("presets", ", ".join(sorted(PRESETS)))
     return table
+
+
+def arithmetic() -> str:
+    """Say for which processors BLAS and compiled code choose their instructions: what last digits depend on."""
+    from llvmlite.binding import get_host_cpu_name
+    from threadpoolctl import threadpool_info
+
+    blas = sorted({each["architecture"] for each in threadpool_info() if "architecture" in each})
+    compiled = os.environ.get("NUMBA_CPU_NAME") or get_host_cpu_name()
+    return f"BLAS for {' and '.join(blas) or 'any'}, compiled code for {compiled}"
