@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from metrack import Tracker
 from metrack.config import (
+    LARGEST_WINDOW,
     PAPER,
     PRESETS,
     MemoryConfig,
@@ -45,6 +46,11 @@ def agreeing(changes):
     """The same, but for settings that exclude each other, and the one number that must be odd."""
     if "regression.scales" in changes:
         changes = changes | {"regression.scales": changes["regression.scales"] | 1}
+    usual = TrackerConfig().regression
+    names = ("cells", "scales", "scale_step")
+    cells, scales, ratio = (changes.get(f"regression.{name}", getattr(usual, name)) for name in names)
+    if cells * ratio ** (scales // 2) > LARGEST_WINDOW:
+        changes = changes | {"regression.scales": 1}
     if not changes.get("regression.enabled", True):
         changes = changes | {"confidence.weights": "particles"}
     rival = changes.get("representation.kind", "metric-weighted") != "metric-weighted"
@@ -52,6 +58,11 @@ def agreeing(changes):
 
 
 some_changes = st.fixed_dictionaries({}, optional={name: values_of(each) for name, each in ALL.items()}).map(agreeing)
+
+
+def test_a_window_at_the_largest_scale_is_bounded():
+    refused = refusal({"regression.scales": 33, "regression.scale_step": 1.5})
+    assert refused.startswith("RegressionConfig.cells times the largest scale, scale_step ** (scales // 2), must be")
 
 
 @given(changes=some_changes)
@@ -162,7 +173,7 @@ def test_a_whole_number_may_stand_for_a_number():
 
 
 def test_sections_check_themselves():
-    with pytest.raises(ValueError, match=r"MotionConfig\.particles must be between 1 and 100000, got 0"):
+    with pytest.raises(ValueError, match=r"MotionConfig\.particles must be between 1 and 20000, got 0"):
         MotionConfig(particles=0)
     with pytest.raises(ValueError, match=r"MemoryConfig\.sampling must be one of time-weighted, uniform"):
         MemoryConfig(sampling="random")

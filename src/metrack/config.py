@@ -15,9 +15,8 @@ memory.first, positives, 1,000    each is described and offered to every slot
 memory.negatives
 metric.triplets          1,000    a round takes triplets^2 steps, and the guard triplets^3
 search.candidates        20,000   as for particles
-regression.cells         128      cells^2 log(cells) steps for each scale
-regression.scales        17       each costs as much as the first
-regression.scale_step    1.1      the window grows with scale_step^(scales / 2): 2.2 times, and so its features
+regression.cells         128      cells^2 log(cells) steps for each scale; at the largest scale, LARGEST_WINDOW
+regression.scales        33       each costs as much as the first
 ======================== ======== ===========================================================================
 """
 
@@ -31,6 +30,7 @@ from typing import Any, Self
 from metrack.arrays import shown
 from metrack.checks import did_you_mean
 
+LARGEST_WINDOW = 512  # cells along a side at the largest scale: some 200 MB
 NOUNS = {"switch": "true or false", "whole": "a whole number", "number": "a number"}
 SWITCHES = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -191,14 +191,20 @@ class RegressionConfig(_Section):
     enabled: bool = setting(True, "find the target by the correlation filter instead of the particles alone")
     cells: int = setting(48, "cells along the side of the search window", 8, 128)
     reach: float = setting(4.8, "side of the search window, in target sizes", 1.5, 20)
-    scales: int = setting(5, "number of target sizes compared in a frame; odd", 1, 17)
-    scale_step: float = setting(1.01, "ratio of one size to the next", 1.0001, 1.1)
+    scales: int = setting(5, "number of target sizes compared in a frame; odd", 1, 33)
+    scale_step: float = setting(1.01, "ratio of one size to the next", 1.0001, 1.5)
     temporal_regularisation: float = setting(60.0, "weight of the penalty on changes of the filter", 0, 1e6)
 
     def __post_init__(self) -> None:
         _Section.__post_init__(self)
         if self.scales % 2 == 0:
             raise ValueError(f"RegressionConfig.scales must be odd, so that one keeps the size, got {self.scales}")
+        most = self.cells * self.scale_step ** (self.scales // 2)
+        if most > LARGEST_WINDOW:
+            raise ValueError(
+                f"RegressionConfig.cells times the largest scale, scale_step ** (scales // 2), must be at most "
+                f"{LARGEST_WINDOW}, got {most:g}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +266,7 @@ class TrackerConfig:
         config, values = cls(), _mapping("values", values)
         for name in config.to_dict():
             if name not in values:
-                raise KeyError(name)
+                raise ValueError(f"values must have every setting, but {name} is missing")
         return config.replace(values)
 
     def replace(self, changes: Mapping[str, Any]) -> Self:

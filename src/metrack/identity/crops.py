@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from metrack.arrays import Frame
+from metrack.arrays import Frame, shown
 from metrack.box import Box
 from metrack.frames.images import SUFFIXES, natural_order, read_image
 from metrack.identity.describe import Patch, normal_size, patch_of
@@ -39,7 +39,16 @@ def _read(path: Path) -> Patch:
 
 def box_crops(boxes: Iterable[tuple[str, Frame, Box | tuple[float, float, float, float]]]) -> Iterator[NamedCrop]:
     """Cut a name's box out of a frame, for every ``(name, frame, box)``."""
-    return ((name, patch_of(frame, box)) for name, frame, box in boxes)
+    if not isinstance(boxes, Iterable):
+        raise ValueError(f"boxes must be (name, frame, box) for each, got {shown(boxes)}")
+    return map(_box_crop, boxes)
+
+
+def _box_crop(each: object) -> NamedCrop:
+    if not isinstance(each, (tuple, list)) or len(each) != 3:
+        raise ValueError(f"boxes must be (name, frame, box) for each, got {shown(each)}")
+    name, frame, box = each
+    return name, patch_of(frame, box)
 
 
 def spread(items: Sequence[Item], most: int = MOST_TEMPLATES) -> list[Item]:

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from metrack.arrays import Floats, Ints
 from metrack.checks import did_you_mean
+from metrack.files import Expectations, Expected
 
 Kind = TypeVar("Kind", bound=np.generic)
 
@@ -96,6 +97,11 @@ class Reservoir:
         self.keys = _with_slots(self.keys, slots, winners)
         self.born = _with_slots(self.born, slots, np.full(slots.size, frame))
         return slots, sources
+
+    @staticmethod
+    def expected(frame: int) -> Expectations:
+        """Say what saved arrays must be, of a target followed through that many frames."""
+        return {"keys": Expected("float64", ("slots",)), "born": Expected("int64", ("slots",), 0, frame)}
 
     def to_arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the state as plain arrays; the settings are not among them."""

@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from metrack.arrays import Floats, Ints
+from metrack.files import Expectations, Expected
 from metrack.metric.outer import add_outer
 
 FOREGROUND, BACKGROUND = 0, 1
@@ -118,6 +119,20 @@ class SampleSpace:
         self.energies[:] = np.diagonal(self._weighted)
         self._stale[:] = False
 
+    @staticmethod
+    def expected(dimension: int, capacity: int | None) -> Expectations:
+        """Say what saved arrays must be; a space without bound has any capacity."""
+        rows: int | str = "rows" if capacity is None else 2 * capacity
+        return {
+            "metric": Expected("float32", (dimension, dimension)),
+            "samples": Expected("float32", (rows, dimension), -1, 1),
+            "energies": Expected("float32", (rows,)),
+            "gram": Expected("float32", (rows, rows), -1, 1),
+            "weighted": Expected("float32", (rows, rows)),
+            "stale": Expected("bool", (rows,)),
+            "counts": Expected("int64", (2,), 1),
+        }
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the state as named arrays."""
         return {name: getattr(self, attribute) for name, attribute in ARRAYS.items()} | {
@@ -128,6 +143,8 @@ class SampleSpace:
         """Take over the state that :meth:`to_arrays` returned."""
         self.capacity = len(arrays["samples"]) // 2
         self.counts = [int(n) for n in arrays["counts"]]
+        if max(self.counts) > self.capacity or len(arrays["samples"]) % 2:
+            raise ValueError(f"counts must be at most half of {len(arrays['samples'])} rows, got {self.counts}")
         for name, attribute in ARRAYS.items():
             setattr(self, attribute, arrays[name])
 

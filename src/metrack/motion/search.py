@@ -14,6 +14,7 @@ from metrack.box import Box
 from metrack.motion.random_walk import Bounds, States
 
 DOUBLES_EVERY = 3  # frames
+MOST_DOUBLED = 64.0  # times: by then it is larger than any frame
 SCALE_REACH = 0.25  # largest change of log-scale since the target was last visible
 KEPT = 20  # candidates most like the first frame's samples, which join the particles
 MOST_PIXELS = 400_000  # searched in one frame, counted with the target at its normal size
@@ -25,7 +26,8 @@ def search_region(last: Box, searched: int, bounds: Bounds) -> Box:
     >>> search_region(Box(40, 40, 10, 10), 3, Bounds(10, 10, 100, 60))
     Box(x=25.0, y=25.0, w=40.0, h=35.0)
     """
-    grown = last.grow(*(side * (2 ** (searched / DOUBLES_EVERY) - 0.5) for side in (last.w, last.h)))
+    doubled = min(searched / DOUBLES_EVERY, MOST_DOUBLED)
+    grown = last.grow(*(side * (2**doubled - 0.5) for side in (last.w, last.h)))
     left, top, right, bottom = grown.to_xyxy()
     left, top = max(left, 0.0), max(top, 0.0)
     right, bottom = min(right, bounds.frame_width), min(bottom, bounds.frame_height)

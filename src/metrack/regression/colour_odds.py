@@ -19,6 +19,7 @@ from metrack.box import Box
 from metrack.regression.colour_names import LEVELS
 
 COARSE = 16  # levels per channel of RGB that are told apart here
+SHARES = (2, COARSE**3)  # shape: of each colour on the target and around it
 RATE = 0.04  # learning rate of the running averages
 DOUBT = 0.002  # share below which a colour is too rare to count
 SAMPLES = 64  # pixels sampled along either side of target and surroundings
@@ -36,7 +37,7 @@ class ColourOdds:
     """
 
     def __init__(self, shares: NDArray[np.float32] | None = None) -> None:
-        self.shares = np.zeros((2, COARSE**3), np.float32) if shares is None else shares
+        self.shares = np.zeros(SHARES, np.float32) if shares is None else shares
         self.table = np.empty((LEVELS**3, 1), np.float32)
         self._tabulate()
 
@@ -56,7 +57,7 @@ def count_colours(frame: Frame, x: float, y: float, w: float, h: float) -> NDArr
     """Return the shares ``(2, 16 ** 3)`` of colours in a box with centre ``(x, y)`` and around it, on a grid."""
     reach = AROUND * np.sqrt(w * h)
     across, down = w / 2 + reach, h / 2 + reach
-    shares = np.zeros((2, COARSE**3), np.float32)
+    shares = np.zeros(SHARES, np.float32)
     counts = np.zeros(2)
     step = 256 // COARSE
     for i in range(SAMPLES):

@@ -15,9 +15,10 @@ from metrack.arrays import Frame
 from metrack.box import Box
 from metrack.config import RegressionConfig
 from metrack.features.window import cut_pixels
+from metrack.files import Expectations, Expected
 from metrack.regression.cells import BLOCK
 from metrack.regression.colour_names import is_coloured
-from metrack.regression.colour_odds import ColourOdds
+from metrack.regression.colour_odds import SHARES, ColourOdds
 from metrack.regression.feature_map import FeatureMap
 from metrack.regression.peak import Peak, climb_from, find_peak
 from metrack.regression.ridge import Spectrum, fit, respond, to_spectrum
@@ -92,6 +93,17 @@ class Regressor:
         regressor.learn(frame, box)
         return regressor
 
+    @staticmethod
+    def expected(config: RegressionConfig, *, coloured: bool) -> Expectations:
+        """Say what saved arrays must be; only frames of three channels may have colours."""
+        planes, count = "planes", config.cells
+        colours = {"regression_colours": Expected("float32", SHARES, 0, 1, optional=True)} if coloured else {}
+        return {
+            "regression_filter": Expected("complex64", (planes, count, count // 2 + 1)),
+            "regression_usual": Expected("float64", (2,)),
+            **colours,
+        }
+
     @classmethod
     def from_arrays(cls, config: RegressionConfig, target: Box, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Go on from what :meth:`to_arrays` returned; of the target only its first size matters."""
@@ -101,6 +113,8 @@ class Regressor:
         if len(regressor.filter) != len(regressor._features.planes):  # saved with other channels
             raise KeyError("regression_colours")
         height, learned = arrays["regression_usual"]
+        if not 1 <= learned <= AVERAGED_OVER:
+            raise ValueError(f"regression_usual must tell of 1 to {AVERAGED_OVER} frames, got {learned}")
         regressor.height, regressor.learned = float(height), int(learned)
         return regressor
 

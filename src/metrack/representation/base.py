@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from metrack.arrays import Floats, Ints
 from metrack.config import TrackerConfig
+from metrack.files import Expectations
 from metrack.metric.sample_space import SampleSpace
 
 
@@ -47,6 +48,11 @@ class Representation:
 
     def forget(self) -> None:
         """Start anew from the space as it is."""
+
+    @staticmethod
+    def expected(dimension: int) -> Expectations:
+        """Say what saved arrays must be."""
+        return {}
 
     def to_arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return what is kept from frame to frame as named arrays."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from metrack.arrays import Floats, Ints
 from metrack.config import TrackerConfig
+from metrack.files import Expectations, Expected
 from metrack.metric.sample_space import SampleSpace
 from metrack.representation.base import Representation
 from metrack.representation.form import ResidualForm
@@ -23,6 +24,7 @@ from metrack.representation.metric_weighted import PseudoInverse, Triangle, fact
 
 MANY = 2  # times the dimension: number of candidates from which forms are cheaper
 FEW_CHANGES = 0.5  # times the dimension: up to this rank it is cheaper to update a form than to compute it anew
+SMALLEST_RIDGE = 1e-12  # of a form
 SAME = 0.1  # relative change of the ridge from which forms are computed anew
 
 
@@ -133,6 +135,14 @@ class MetricWeighted(Representation):
         """Start anew from the space as it is."""
         self._factors, self._forms = [], []
 
+    @staticmethod
+    def expected(dimension: int) -> Expectations:
+        """Say what saved arrays must be: the forms of both classes and their ridges, or nothing."""
+        return {
+            "forms": Expected("float32", (2, dimension, dimension), optional=True),
+            "ridges": Expected("float64", (2,), SMALLEST_RIDGE, optional=True),
+        }
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what is kept from frame to frame as named arrays."""
         if not self._forms or not self._keeps_forms:
@@ -145,5 +155,7 @@ class MetricWeighted(Representation):
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the state that :meth:`to_arrays` returned."""
         self.forget()
+        if arrays and arrays.keys() != {"forms", "ridges"}:
+            raise ValueError(f"forms and ridges must be there together, got {', '.join(arrays)}")
         for matrix, ridge in zip(arrays.get("forms", ()), arrays.get("ridges", ()), strict=True):
             self._forms.append(ResidualForm(matrix.copy(), float(ridge)))

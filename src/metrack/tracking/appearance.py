@@ -13,9 +13,11 @@ from typing import Any, Self
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from metrack.arrays import Floats, Ints
 from metrack.config import TrackerConfig
+from metrack.files import Expectations, Expected, under
 from metrack.memory.reservoir import Reservoir
 from metrack.metric.guard import Guard
 from metrack.metric.projection import FLOOR, learn_round_projected, raise_eigenvalues
@@ -23,10 +25,11 @@ from metrack.metric.proximity import draw_triplets, learn_round
 from metrack.metric.sample_space import BACKGROUND, FOREGROUND, SampleSpace
 from metrack.metric.schedule import due
 from metrack.metric.structured import learn_ranking
-from metrack.representation.kinds import make_representation
+from metrack.representation.kinds import KINDS, make_representation
 
 REFRESH_EVERY = 500  # frames between exact re-computations of what is otherwise updated incrementally
 TEMPLATES = 7  # foreground samples of the first frame that are kept for ever, at most
+ROUNDING = 1e-3  # of the largest number of a metric: what rounding may have done to it
 FIRST_CAPACITY = 512  # samples per class that a memory without bound has room for at first
 
 
@@ -96,6 +99,20 @@ class Appearance:
         plain.space.set_metric(np.eye(len(known["metric"]), dtype=np.float32))
         return plain
 
+    @staticmethod
+    def expected(config: TrackerConfig, dimension: int, frame: int) -> Expectations:
+        """Say what saved arrays must be, of a target followed through that many frames."""
+        capacity = None if config.memory.sampling == "everything" else config.memory.size
+        return {
+            "refreshed": Expected("int64", (), 0, frame),
+            "first": Expected("float32", ("templates", dimension), -1, 1),
+            "guard_inverse": Expected("float64", (dimension, dimension), optional=True),
+            **under("space_", SampleSpace.expected(dimension, capacity)),
+            **under("residuals_", KINDS[config.representation.kind].expected(dimension)),
+            **under("reservoir_0_", Reservoir.expected(frame)),
+            **under("reservoir_1_", Reservoir.expected(frame)),
+        }
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the state as named arrays."""
         arrays: dict[str, NDArray[Any]] = {"refreshed": np.array(self._refreshed), "first": self.first}
@@ -126,6 +143,10 @@ class Appearance:
             )
             for label in (FOREGROUND, BACKGROUND)
         ]
+        if [len(each) for each in self.reservoirs] != self.space.counts or not len(self.first):
+            raise ValueError(f"space_counts must be those of the reservoirs, got {self.space.counts}")
+        if self.config.metric.learning != "unprojected":
+            check_definite(self.space.metric)
 
     def _triplets(self, rng: np.random.Generator) -> Ints:
         own, other = (self.space.row_numbers(label) for label in (FOREGROUND, BACKGROUND))
@@ -168,6 +189,14 @@ class Appearance:
         self._residuals.change_metric(push, pull, seen_push, seen_pull)
         if metric.learning.startswith("projected"):
             space.set_metric(raise_eigenvalues(space.metric, FLOOR))
+
+
+def check_definite(metric: Floats) -> None:
+    """Refuse a metric that is, but for rounding, not symmetric or not positive definite."""
+    slack = ROUNDING * float(np.abs(metric).max())
+    _, failed = lapack.dpotrf((metric.astype(np.float64) + metric.T) / 2 + slack * np.eye(len(metric)), lower=1)
+    if failed or float(np.abs(metric - metric.T).max()) > slack:
+        raise ValueError("space_metric must be symmetric and positive definite")
 
 
 @njit(cache=True, nogil=True, fastmath=True)

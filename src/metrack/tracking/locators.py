@@ -19,6 +19,7 @@ from metrack.arrays import Floats, Frame
 from metrack.box import Box
 from metrack.config import TrackerConfig
 from metrack.features.extractor import BASE_SIZE, View
+from metrack.files import Expectations, Expected
 from metrack.motion.cloud import Cloud
 from metrack.motion.random_walk import REFINEMENT, States, step
 from metrack.motion.resampling import systematic
@@ -237,6 +238,14 @@ def start_locator(config: TrackerConfig, observer: Observer, frame: Frame, box: 
     if not config.regression.enabled:
         return particles
     return RegressionLocator(particles, Regressor.start(config.regression, frame, box))
+
+
+def expected_of_locator(config: TrackerConfig, *, coloured: bool) -> Expectations:
+    """Say what the saved arrays of a locator must be."""
+    particles = {"survivors": Expected("float64", (config.motion.explorers, 3))}
+    if not config.regression.enabled:
+        return particles
+    return particles | dict(Regressor.expected(config.regression, coloured=coloured))
 
 
 def restore_locator(config: TrackerConfig, observer: Observer, arrays: Mapping[str, NDArray[Any]]) -> Locator:

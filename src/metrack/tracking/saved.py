@@ -6,10 +6,11 @@ continued exactly, and is refused by the name of the setting.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from metrack.files import Arrays, Meta, read_state, write_state
+from metrack.files import Arrays, Expectations, Meta, read_state, write_state
 
 FORMAT = 2
 
@@ -46,9 +47,9 @@ def write_tracker(path: Path, meta: Meta, arrays: Arrays) -> None:
     write_state(path, meta, arrays, version=FORMAT)
 
 
-def read_tracker(path: Path) -> tuple[Meta, Arrays]:
-    """Read what :func:`write_tracker` or an earlier version wrote."""
-    return read_state(path, version=FORMAT, migrations={1: _to_format_2})
+def read_tracker(path: Path, expected: Callable[[Meta], Expectations]) -> tuple[Meta, Arrays]:
+    """Read what :func:`write_tracker` or an earlier version wrote; ``expected`` says which arrays there must be."""
+    return read_state(path, version=FORMAT, migrations={1: _to_format_2}, expected=expected)
 
 
 def _to_format_2(meta: Meta, arrays: Arrays) -> tuple[Meta, Arrays]:

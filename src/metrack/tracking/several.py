@@ -22,21 +22,22 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
-from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from metrack.arrays import Floats, Frame
+from metrack.arrays import Floats, Frame, shown
 from metrack.box import Box
-from metrack.checks import check_frame
+from metrack.checks import check_frame, check_path, writing
 from metrack.config import TrackerConfig
 from metrack.estimate import TRACKING, Estimate
-from metrack.identity import Gallery
+from metrack.files import Expectations, naming, under
+from metrack.identity import Gallery, check_gallery
 from metrack.threads import one_blas_thread
 from metrack.tracking.saved import read_tracker, write_tracker
+from metrack.tracking.saved_values import MOST_FRAMES, checked_shape, whole
 from metrack.tracking.tracker import Sighting, Tracker
 
 COLLAPSED = 0.5  # overlap above which two estimates are at one place
@@ -75,7 +76,7 @@ class MultiTracker:
     ) -> None:
         usual = Tracker(preset, seed=seed)
         self.config, self.seed = usual.config, usual.seed
-        self.gallery = gallery
+        self.gallery = check_gallery(gallery)
         self._trackers: dict[int, Tracker] = {}
         self._apart: set[Pair] = set()  # pairs that have been at two places
         self._numbers = 0  # given so far
@@ -85,6 +86,8 @@ class MultiTracker:
     @classmethod
     def of(cls, trackers: Mapping[int, Tracker]) -> Self:
         """Go on with targets, at least one, that were followed one by one; all with the same settings."""
+        if not isinstance(trackers, Mapping) or not trackers or not all(map(_is_followed, trackers.items())):
+            raise ValueError(f"trackers must be trackers with a target, by numbers from 1 on, got {shown(trackers)}")
         first = trackers[min(trackers)]
         gallery = None if first.identifier is None else first.identifier.gallery
         several = cls(first.config, seed=first.seed, gallery=gallery)
@@ -107,9 +110,10 @@ class MultiTracker:
 
     def remove(self, target: int) -> None:
         """Follow a target no longer; its number is not given again."""
-        if target not in self._trackers:
-            known = ", ".join(map(str, self._trackers)) or "none"
-            raise ValueError(f"target must be one of those followed ({known}), got {target!r}")
+        whole = isinstance(target, (int, np.integer)) and not isinstance(target, bool)
+        if not whole or target not in self._trackers:
+            known = shown(list(self._trackers))[1:-1] or "none"
+            raise ValueError(f"target must be one of those followed ({known}), got {shown(target)}")
         del self._trackers[target]
         self._apart = {pair for pair in self._apart if target not in pair}
         self._shape = self._shape if self._trackers else None
@@ -187,6 +191,7 @@ class MultiTracker:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything the next frame needs to an ``.npz`` file (no pickle)."""
+        file = check_path("path", path)
         states = {str(number): tracker.to_saved() for number, tracker in self._trackers.items()}
         meta = {
             "kind": KIND,
@@ -199,30 +204,44 @@ class MultiTracker:
             "trackers": {number: state for number, (state, _) in states.items()},
         }
         arrays = {f"{number}.{name}": each for number, (_, own) in states.items() for name, each in own.items()}
-        write_tracker(Path(path), meta, arrays)
+        with writing("path", file):
+            write_tracker(file, meta, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
-        meta, arrays = read_tracker(Path(path))
-        if meta.get("kind") != KIND:
-            raise ValueError(f"path must name targets saved by MultiTracker, but {path} is something else")
-        try:
+        file, gallery = check_path("path", path), check_gallery(gallery)
+        meta, arrays = read_tracker(file, cls._expected)
+        with naming(file):
             several = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"], gallery=gallery)
             several._restore(meta, arrays)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"path must name targets saved by MultiTracker, but {path} lacks {error}") from None
         return several
 
+    @classmethod
+    def _expected(cls, meta: Mapping[str, Any]) -> Expectations:
+        """Say what saved arrays must be, by the values saved beside them."""
+        if meta.get("kind") != KIND:
+            raise ValueError("it is none of a MultiTracker")
+        each = [under(f"{number}.", Tracker.expected(state)) for number, state in meta["trackers"].items()]
+        return {name: wanted for own in each for name, wanted in own.items()}
+
     def _restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._shape = None if meta["shape"] is None else tuple(meta["shape"])
-        self._frame, self._numbers = meta["frame"], meta["numbers"]
-        self._apart = {_pair(one, other) for one, other in meta["apart"]}
+        self._shape = None if meta["shape"] is None else checked_shape(meta["shape"])
+        self._frame, self._numbers = (whole(name, meta[name], MOST_FRAMES) for name in ("frame", "numbers"))
         for number, state in meta["trackers"].items():
             own = {
                 name.removeprefix(f"{number}."): each for name, each in arrays.items() if name.startswith(f"{number}.")
             }
-            self._trackers[int(number)] = Tracker.from_saved(state, own, self.gallery)
+            self._trackers[_target(number, self._numbers)] = Tracker.from_saved(state, own, self.gallery)
+        self._apart = {_known_pair(pair, self._trackers) for pair in meta["apart"]}
+        shapes = {None} if not self._trackers else {tracker.shape for tracker in self._trackers.values()}
+        if shapes != {self._shape} or any(each.config != self.config for each in self._trackers.values()):
+            raise ValueError("its targets must have the same settings and frames of one shape")
+
+
+def _is_followed(item: tuple[object, object]) -> bool:
+    number, tracker = item
+    return type(number) is int and number >= 1 and isinstance(tracker, Tracker) and tracker.has_target
 
 
 def target_seed(seed: int, target: int) -> int:
@@ -254,6 +273,20 @@ def _renamed(estimate: Estimate, given: int | None, gallery: Gallery) -> Estimat
         return estimate
     name = None if given is None else gallery.names[given]
     return dataclasses.replace(estimate, identity=dataclasses.replace(estimate.identity, name=name))
+
+
+def _target(text: str, most: int) -> int:
+    """Return the number of a target, as it was saved."""
+    if not text.isascii() or not text.isdecimal():
+        raise ValueError(f"trackers must have numbers, got {text[:60]!r}")
+    return whole("number of a target", int(text), most, 1)
+
+
+def _known_pair(pair: object, known: Collection[int]) -> Pair:
+    """Return a pair of targets, as it was saved."""
+    if not isinstance(pair, list) or len(pair) != 2 or not all(type(n) is int and n in known for n in pair):
+        raise ValueError("apart must have pairs of its targets")
+    return _pair(*pair)
 
 
 def _pair(one: int, other: int) -> Pair:

@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 from metrack.arrays import Frame
 from metrack.box import Box
 from metrack.config import TrackerConfig
-from metrack.features.colour import colours_of
+from metrack.features.colour import DIMENSION, colours_of
 from metrack.features.extractor import Extractor
+from metrack.files import Expectations, Expected
 from metrack.motion.random_walk import Bounds
 from metrack.threads import one_blas_thread
 from metrack.tracking.appearance import Appearance
 from metrack.tracking.confidence import Presence
-from metrack.tracking.locators import Locator, restore_locator, start_locator
+from metrack.tracking.locators import Locator, expected_of_locator, restore_locator, start_locator
 from metrack.tracking.observer import Observer
+from metrack.tracking.saved_values import SavedTarget
+
+COLOURED = 3  # axes of a frame with colours
 
 
 @dataclass(slots=True)
@@ -69,25 +73,35 @@ class TargetState:
         }
         return meta, {"colours": self.colours, **self.appearance.to_arrays(), **self.locator.to_arrays()}
 
+    @staticmethod
+    def expected(config: TrackerConfig, meta: Mapping[str, Any]) -> Expectations:
+        """Say what saved arrays must be, by the values saved beside them, which are checked too."""
+        saved = SavedTarget.of(meta)
+        return {
+            "colours": Expected("float32", (DIMENSION,), 0, 1),
+            **Appearance.expected(config, Extractor(config.features).dimension, saved.frame),
+            **expected_of_locator(config, coloured=len(saved.shape) == COLOURED),
+        }
+
     @classmethod
     def from_saved(cls, config: TrackerConfig, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Rebuild a state from :meth:`to_saved`; it goes on exactly as the saved one would have."""
-        observer = make_observer(config, Bounds(**meta["bounds"]))
+        saved = SavedTarget.of(meta)
+        saved.check_particles(arrays["survivors"])
+        observer = make_observer(config, saved.bounds)
         with one_blas_thread():
             observer.appearance.restore(arrays)
-        rng = np.random.default_rng()
-        rng.bit_generator.state = meta["rng"]
         return cls(
-            shape=tuple(meta["shape"]),
-            rng=rng,
-            box=Box(*meta["box"]),
-            last_seen=Box(*meta["last_seen"]),
+            shape=saved.shape,
+            rng=saved.generator(),
+            box=saved.box,
+            last_seen=saved.last_seen,
             colours=arrays["colours"],
             observer=observer,
             locator=restore_locator(config, observer, arrays),
-            presence=Presence(**meta["presence"]),
-            frame=meta["frame"],
-            unseen=meta["unseen"],
+            presence=saved.presence,
+            frame=saved.frame,
+            unseen=saved.unseen,
         )
 
 

@@ -28,6 +28,7 @@ from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
 from metrack.features.colour import colours_of
 from metrack.features.extractor import ENERGY, View
+from metrack.files import Expectations, naming
 from metrack.identity import Gallery, Identifier, check_gallery
 from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
 from metrack.metric.schedule import due
@@ -38,6 +39,7 @@ from metrack.tracking.appearance import Appearance, Lesson
 from metrack.tracking.confidence import log_odds, probability
 from metrack.tracking.locators import Query, widening
 from metrack.tracking.saved import read_tracker, write_tracker
+from metrack.tracking.saved_values import checked_sums
 from metrack.tracking.state import TargetState
 from metrack.tracking.stopwatch import Stopwatch
 
@@ -85,7 +87,8 @@ class Tracker:
     ) -> None:
         self.config = _configuration(preset)
         self.seed = check_seed(seed)
-        self.identifier = None if check_gallery(gallery) is None else Identifier(gallery)
+        gallery = check_gallery(gallery)
+        self.identifier = None if gallery is None else Identifier(gallery)
         self.sampled: tuple[Floats, Floats] = (np.empty((0, 4)), np.empty((0, 4)))
         """Boxes of the foreground and background samples that were taken last."""
         self._state: TargetState | None = None
@@ -207,6 +210,11 @@ class Tracker:
             return state.observer.score(*appearance.energies(descriptors), state.appearance.template_error(descriptors))
 
     @property
+    def has_target(self) -> bool:
+        """Whether :meth:`init` has given it a target."""
+        return self._state is not None
+
+    @property
     def box(self) -> Box:
         """The last estimate."""
         return self._started("box").box
@@ -288,12 +296,15 @@ class Tracker:
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
-        path, gallery = check_path("path", path), check_gallery(gallery)
-        meta, arrays = read_tracker(path)
-        try:
+        source, gallery = check_path("path", path), check_gallery(gallery)
+        meta, arrays = read_tracker(source, cls.expected)
+        with naming(source):
             return cls.from_saved(meta, arrays, gallery)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"path must name a saved tracker, but {path} lacks {error}") from None
+
+    @classmethod
+    def expected(cls, meta: Mapping[str, Any]) -> Expectations:
+        """Say what saved arrays must be, by the values saved beside them."""
+        return TargetState.expected(TrackerConfig.from_dict(meta["config"]), meta)
 
     @classmethod
     def from_saved(
@@ -302,8 +313,8 @@ class Tracker:
         """Rebuild a tracker from :meth:`to_saved`."""
         tracker = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"])
         tracker._state = TargetState.from_saved(tracker.config, meta, arrays)
+        sums = checked_sums(meta["identifier"])
         if gallery is not None:
-            sums = meta["identifier"]
             tracker.identifier = Identifier.from_dict(gallery, sums) if sums else Identifier(gallery)
         return tracker
 
