@@ -42,7 +42,7 @@ def as_number(value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def as_floats(name: str, values: object, columns: int | None = None) -> Floats:
+def as_floats(name: str, values: object, columns: int | None = None) -> NDArray[np.float64]:
     """Return numbers as an array ``(N,)`` or, with ``columns``, ``(N, columns)``; ``name`` is the argument's."""
     if isinstance(values, np.ndarray) and values.dtype == np.float64:
         array: Any = np.asarray(values)
