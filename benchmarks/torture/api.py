@@ -32,7 +32,7 @@ from torture.api_live import BOX, CONFIGS, Life, clip, strange
 from torture.api_plain import Draw, plain
 from torture.campaign import Campaign, MissError
 
-PLAIN_CALLS, LIVES, STEPS, STRANGE = 700, 4, 25, 4  # of a case
+PLAIN_CALLS, LIVES, STEPS, STRANGE = 3000, 8, 40, 20  # of a case
 LATEST = 20.0  # seconds on the clock after which a call is given up
 ROOM = 4 << 30  # bytes of addresses that a case may take beside what is there
 NOTE = 4096  # bytes for the call that is being made
@@ -59,6 +59,11 @@ class PublicCalls(Campaign):
                     tracker.init(frame, BOX)
                     tracker.update(frame)
                 tracker.score(frames[1], np.array([BOX]))
+        draw = Draw(rng, self.folder, lambda _: None)  # imports, and what hypothesis does once
+        for _ in range(200):
+            with suppress(Exception):
+                plain(draw).act()
+        Life(draw)
         self._attempt(rng, judged=False)
 
     def case(self, rng: np.random.Generator) -> int:

@@ -14,6 +14,7 @@ from metrack import Box, Estimate, Gallery, Identifier, MultiTracker, Tracker, T
 from metrack.adapters.opencv import OpenCVTracker
 from metrack.adapters.supervision import to_detections
 from metrack.adapters.vot import VOTTracker
+from metrack.arrays import shown
 from metrack.box import LARGEST, centre_distance, iou
 from metrack.checks import check_box, check_boxes, check_frame, check_seed, is_usable
 from metrack.evaluation import calibration, events, scores
@@ -61,11 +62,14 @@ def _box(draw: Draw) -> Call:
 
 def _is_plain(values: Any) -> bool:
     """Whether values are finite and small enough to compute areas of."""
+    if isinstance(values, str) or (isinstance(values, list) and len(values) > 100):
+        return True
     try:
-        found = np.asarray(values.to_xywh() if isinstance(values, Box) else values, float)
+        with np.errstate(all="ignore"):
+            found = np.asarray(values.to_xywh() if isinstance(values, Box) else values)
+            return found.dtype.kind == "c" or bool((np.abs(found.astype(float)) <= LARGEST).all())
     except Exception:  # then it is refused
         return True
-    return bool((np.abs(found) <= LARGEST).all())
 
 
 def _four(draw: Draw) -> Call:
@@ -93,8 +97,9 @@ def _method(draw: Draw) -> Call:
 
 def _rows(draw: Draw) -> Call:
     first, second = draw("rows"), draw("rows")
-    loose = not (_is_plain(first) and _is_plain(second))
-    return call(draw.choice([iou, centre_distance, scores.normalised_distance]), first, second, loose=True or loose)
+    function = draw.choice([iou, centre_distance, scores.normalised_distance])
+    empty_boxes = function is scores.normalised_distance  # have no size to count in
+    return call(function, first, second, loose=empty_boxes or not (_is_plain(first) and _is_plain(second)))
 
 
 def _check(draw: Draw) -> Call:
@@ -161,6 +166,7 @@ def _unready(draw: Draw) -> Call:
 
 def _scores(draw: Draw) -> Call:
     values, limit = draw("series"), draw("number")
+    unknown = not _is_plain(values) or not len(values) if isinstance(values, (list, np.ndarray)) else True
     one = [
         scores.mean_overlap,
         scores.mean_centre_error,
@@ -173,8 +179,8 @@ def _scores(draw: Draw) -> Call:
         events.onsets,
     ]
     makers: list[Callable[[], Call]] = [
-        lambda: call(draw.choice(one), values, loose=True),
-        lambda: call(draw.choice([scores.success_rate, scores.precision]), values, limit, loose=True),
+        lambda: call(draw.choice(one), values, loose=unknown),
+        lambda: call(draw.choice([scores.success_rate, scores.precision]), values, limit, loose=unknown),
         lambda: call(scores.robustness, values, limit, draw("whole"), loose=True),
         lambda: call(calibration.reliability, values, draw("series"), draw("whole"), loose=True),
         lambda: call(calibration.expected_calibration_error, values, draw("series"), loose=True),
@@ -222,6 +228,7 @@ def _gallery(draw: Draw) -> Call:
         Gallery.from_boxes,
         draw.choice([boxes, draw("anything"), [draw("anything")]]),
         seed=draw.choice([0, draw("whole")]),
+        allowed=(RuntimeError,),  # of the iterable itself
     )
 
 
@@ -276,15 +283,15 @@ def _writing(path: Any, size: Any, fps: Any, crf: Any, draw: Draw) -> tuple[str,
         with VideoWriter(path, size, fps, crf=crf) as video:
             video.write(image, time)
 
-    return f"{made}, crf={crf!r:.20}: {call(VideoWriter.write, image, time).text}", act
+    return f"{made}, crf={shown(crf)}: {call(VideoWriter.write, image, time).text}", act
 
 
 def _detections(draw: Draw) -> Call:
     given = Estimate(Box(1.0, 2.0, 3.0, 4.0), 0.5, "tracking")
     one = draw.choice([given, [given], [draw("anything")], draw("anything")])
-    return Call(
-        call(to_detections, one).text, lambda: (to_detections(one, draw.choice([None, draw("series"), [1]])), None)[1]
-    )
+    ids = draw.choice([None, draw("series"), [1]])
+    act = lambda: to_detections(one, ids).xyxy  # noqa: E731
+    return Call(call(to_detections, one, ids).text, act, allowed=(RuntimeError,))  # of the iterable itself
 
 
 # each with how often it is made

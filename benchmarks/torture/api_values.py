@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from metrack import Box, TrackerConfig
 
 WIDTH, HEIGHT = 48, 36
-POOL = 40  # values of a kind in a case
+POOL = 25  # values of a kind in a case
 SETTINGS = {name: each for name, each, _ in TrackerConfig().settings()}
 
 
@@ -35,10 +35,16 @@ BAGS: tuple[Any, ...] = ((), [], {}, set(), [[]], [1, [2]], {"x": 1}, range(4), 
 HUGE = ("x" * 1_000_000, [0] * 100_000, "line\nline\r\x00\u2028", "\ud800", np.zeros(1000), 10**30000)
 OBJECTS = (Spiteful(), np.array([[1], [2], [3], [4]]), np.array(["a", "b"]), np.datetime64("2020-01-01"), Box)
 
+
+def one_of(values: tuple[Any, ...]) -> st.SearchStrategy[Any]:
+    """Return one of some values, which hypothesis itself does not get to see: it would print them."""
+    return st.integers(0, len(values) - 1).map(lambda number: values[number])
+
+
 anything = st.one_of(
-    st.sampled_from(ODD_NUMBERS + NOT_FINITE + SCALARS),
-    st.sampled_from(STRANGE + BAGS),
-    st.sampled_from(HUGE + OBJECTS),
+    one_of(ODD_NUMBERS + NOT_FINITE + SCALARS),
+    one_of(STRANGE + BAGS),
+    one_of(HUGE + OBJECTS),
     st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9), st.lists, max_leaves=5),
 )
 numbers = st.one_of(st.floats(), st.floats(-100, 100), st.integers(), anything)
@@ -59,7 +65,7 @@ rows = st.one_of(
     st.lists(good_boxes, max_size=4),
     st.lists(st.tuples(*[st.floats(-1e3, 1e3)] * 4), min_size=1, max_size=4).map(np.array),
     st.lists(st.tuples(*[st.floats()] * 4), min_size=1, max_size=4).map(np.array),
-    st.sampled_from(
+    one_of(
         (
             np.array([[0.0, 0, 1e6, 1e6]]),
             np.array([[-1e12, 0, 1e12, 1e12]]),
@@ -120,19 +126,15 @@ shapes = st.one_of(
 frames = st.one_of(
     st.builds(_changed, st.builds(_noise, shapes.filter(lambda s: len(s) > 1), st.integers(0, 99)), st.integers(0, 15)),
     st.builds(_noise, shapes, st.integers(0, 99)),
-    st.sampled_from([(10**6, 10**6, 3), (5, 10**8), (10**9, 10**9)]).map(lambda s: np.broadcast_to(np.uint8(7), s)),
+    one_of(((10**6, 10**6, 3), (5, 10**8), (10**9, 10**9))).map(lambda s: np.broadcast_to(np.uint8(7), s)),
     anything,
 )
 texts = st.one_of(
     st.text(max_size=20),
-    st.sampled_from(["default", "fast", "papre", "paper", "twins", "motion.particles", "motion", "x" * 1_000_000]),
+    st.sampled_from(["default", "fast", "papre", "paper", "twins", "motion.particles", "motion"]),
     anything,
 )
-names = st.one_of(
-    st.sampled_from(list(SETTINGS)),
-    st.sampled_from(list(SETTINGS)),
-    texts.filter(_hashable := lambda v: not isinstance(v, (list, dict, set, np.ndarray))),
-)
+names = st.one_of(st.sampled_from(list(SETTINGS)), st.text(max_size=20), st.integers(), st.just("motion"))
 values = st.one_of(
     numbers, st.sampled_from([c for e in SETTINGS.values() for c in e.metadata["choices"]]), st.text(max_size=5)
 )
@@ -142,9 +144,7 @@ changes = st.one_of(
     anything,
 )
 files = st.one_of(
-    st.sampled_from(
-        ["a.npz", "b.npz", "c.mp4", "deep/a.npz", ".", "", "a.npz/b", "x" * 300, "x" * 5000, "\0", "a\nb", "ä ²"]
-    ),
+    one_of(("a.npz", "b.npz", "c.mp4", "deep/a.npz", ".", "", "a.npz/b", "x" * 300, "x" * 5000, "\0", "a\nb", "ä ²")),
     anything,
 )
 

@@ -13,6 +13,7 @@ Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 Frame = NDArray[np.uint8]  # an image: (H, W) grey, or (H, W, 3) RGB
 
+FEW = 8  # numbers of an array that are shown
 LONGEST = 100  # characters of a value in a sentence
 
 _short = reprlib.Repr()
@@ -27,6 +28,8 @@ def shown(value: object) -> str:
     ("'box'", '[0, 0, 0, 0, 0, 0, ...]')
     """
     try:
+        if isinstance(value, np.ndarray) and value.size > FEW:
+            return f"an array of {str(value.dtype)[:LONGEST]} with shape {value.shape}"
         text = _short.repr(value)
     except Exception:  # a repr that fails, or a number too long to be written
         text = f"<{type(value).__name__}>"

@@ -24,6 +24,7 @@ MOST_PIXELS = 100_000_000  # of a frame; takes some seconds
 FARTHEST = 1000  # pixels outside the frame that a box to be scored may lie
 MOST_BOXES = 20_000  # scored by one call: bounds the memory for their descriptors
 LARGEST_SEED = 2**64 - 1  # seeds are saved as numbers
+LONGEST_PATH = 4096  # bytes, as systems allow
 LONGEST_NAME = 100  # characters of a name that suggestions are made for
 LONGEST_LIST = 200  # characters of a list of names in a sentence
 
@@ -133,9 +134,13 @@ def check_number(name: str, value: object, low: float = -math.inf, high: float =
     """Return ``value`` as a float if it is a number between the two, which may be meant to be infinite."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise ValueError(f"{name} must be a number, got {shown(value)}")
-    if not low <= value <= high:
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.nan
+    if not low <= number <= high:
         raise ValueError(f"{name} must be a number between {low:g} and {high:g}, got {shown(value)}")
-    return float(value)
+    return number
 
 
 def check_switch(name: str, value: object) -> bool:
@@ -153,9 +158,13 @@ def check_path(name: str, value: object) -> Path:
         text = None
     if not isinstance(text, str) or not text:
         raise ValueError(f"{name} must be the name of a file or folder, got {shown(value)}")
-    if len(text) > 4096 or any(ord(character) < 32 or character == "\x7f" for character in text):
+    try:
+        length = len(os.fsencode(text))
+    except UnicodeEncodeError:
+        length = 0
+    if not 0 < length <= LONGEST_PATH or any(ord(character) < 32 or character == "\x7f" for character in text):
         raise ValueError(
-            f"{name} must be a name of at most 4096 characters without control characters, got {shown(value)}"
+            f"{name} must be a name of at most {LONGEST_PATH} bytes without control characters, got {shown(value)}"
         )
     return Path(text)
 

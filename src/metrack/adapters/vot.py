@@ -61,5 +61,5 @@ def _colour(frame: str | Mapping[str, str]) -> Path:
 def _whole(seed: int | str) -> int:
     try:
         return int(seed)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # a value's own conversion may raise anything
         raise ValueError(f"arg_seed must be a whole number, got {shown(seed)}") from None

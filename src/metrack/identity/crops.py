@@ -6,6 +6,7 @@ ones are taken.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -33,8 +34,8 @@ def _read(path: Path) -> Patch:
     try:
         crop = read_image(path)
     except ValueError:
-        raise ValueError(f"gallery must have readable images, but {str(path)!r} cannot be read as one") from None
-    return normal_size(crop, f"crop {str(path)!r}")
+        raise ValueError(f"gallery must have readable images, but {shown(str(path))} cannot be read as one") from None
+    return normal_size(crop, f"crop {shown(str(path))}")
 
 
 def box_crops(boxes: Iterable[tuple[str, Frame, Box | tuple[float, float, float, float]]]) -> Iterator[NamedCrop]:
@@ -62,18 +63,18 @@ def spread(items: Sequence[Item], most: int = MOST_TEMPLATES) -> list[Item]:
 
 
 def _crop_files(folder: Path) -> list[tuple[str, list[Path]]]:
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # also where the system refuses the name
         raise ValueError(
-            f"gallery must be a folder with one folder of crops per target, but there is no {str(folder)!r}"
+            f"gallery must be a folder with one folder of crops per target, but there is no {shown(str(folder))}"
         )
     targets = natural_order([each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")])
     if not targets:
-        raise ValueError(f"gallery must hold one folder of crops per target, but {str(folder)!r} holds no folders")
+        raise ValueError(f"gallery must hold one folder of crops per target, but {shown(str(folder))} holds no folders")
     return [(target.name, spread(_images(target))) for target in targets]
 
 
 def _images(folder: Path) -> list[Path]:
     images = [each for each in folder.iterdir() if each.suffix.lower() in SUFFIXES and not each.name.startswith(".")]
     if not images:
-        raise ValueError(f"every target of a gallery must have an image, but {str(folder)!r} has none")
+        raise ValueError(f"every target of a gallery must have an image, but {shown(str(folder))} has none")
     return natural_order(images)

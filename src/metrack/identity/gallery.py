@@ -126,7 +126,7 @@ class Gallery:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read back what :meth:`save` wrote."""
         path = check_path("gallery", path)
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             raise ValueError(f"gallery must be a file made by metrack gallery build, but there is no file {path}")
         try:
             meta, arrays = read_state(Path(path))
