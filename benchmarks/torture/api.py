@@ -27,12 +27,14 @@ from typing import NoReturn
 import numpy as np
 
 from metrack import Tracker
+from metrack.draw.pictures import write_picture
 from torture.api_answers import judge
-from torture.api_live import BOX, CONFIGS, Life, clip, strange
+from torture.api_live import BOX, CONFIGS, PICTURE, Life, clip, strange
 from torture.api_plain import Draw, plain
+from torture.api_values import HEIGHT, WIDTH
 from torture.campaign import Campaign, MissError
 
-PLAIN_CALLS, LIVES, STEPS, STRANGE = 3000, 8, 40, 20  # of a case
+PLAIN_CALLS, LIVES, STEPS, STRANGE = 3000, 12, 50, 20  # of a case
 LATEST = 20.0  # seconds on the clock after which a call is given up
 ROOM = 4 << 30  # bytes of addresses that a case may take beside what is there
 NOTE = 4096  # bytes for the call that is being made
@@ -49,8 +51,8 @@ class PublicCalls(Campaign):
     def prepare(self) -> None:
         """Compile what the trackers need, also for frames that are read-only or lie otherwise in memory."""
         rng = np.random.default_rng(0)
-        for grey in (False, True):
-            frames = clip(rng, grey=grey)
+        for shape in ((HEIGHT, WIDTH), (HEIGHT, WIDTH, 3)):
+            frames = clip(rng, shape)
             for config in CONFIGS:
                 tracker = Tracker(config)
                 tracker.init(frames[0], BOX)
@@ -85,6 +87,7 @@ class PublicCalls(Campaign):
 def _calls(rng: np.random.Generator, folder: Path, note: mmap.mmap) -> int:
     """Make the calls of a case."""
     draw = Draw(rng, folder, lambda text: _begin(note, text))
+    write_picture(folder / PICTURE, clip(rng)[0])
     for source, times in ((plain, PLAIN_CALLS), (strange, STRANGE)):
         for _ in range(times):
             one = source(draw)

@@ -143,6 +143,13 @@ def check_number(name: str, value: object, low: float = -math.inf, high: float =
     return number
 
 
+def check_pair(name: str, value: object, low: float, high: float) -> tuple[float, float]:
+    """Return ``value`` if it is a tuple of two numbers between the two."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise ValueError(f"{name} must be a tuple of two numbers, got {shown(value)}")
+    return check_number(name, value[0], low, high), check_number(name, value[1], low, high)
+
+
 def check_switch(name: str, value: object) -> bool:
     """Return ``value`` if it is True or False."""
     if not isinstance(value, (bool, np.bool_)):
@@ -172,6 +179,8 @@ def check_path(name: str, value: object) -> Path:
 @contextmanager
 def writing(name: str, path: Path) -> Iterator[None]:
     """Turn what the system says about a path that cannot be written into a sentence."""
+    if os.path.isdir(path):
+        raise ValueError(f"{name} must be a file that can be written, got {shown(str(path))} (Is a directory)")
     try:
         yield
     except OSError as error:

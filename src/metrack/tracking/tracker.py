@@ -18,6 +18,7 @@ from metrack.checks import (
     check_boxes,
     check_frame,
     check_number,
+    check_pair,
     check_path,
     check_seed,
     check_switch,
@@ -175,6 +176,7 @@ class Tracker:
         """
         state, watch = self._started("commit"), self._own(sighting).watch
         frame, learn = check_frame(frame, like=state.shape), check_switch("learn", learn)
+        displaced = None if displaced is None else check_pair("displaced", displaced, 0, 1)
         watch.resume()
         state.rng.bit_generator.state = sighting.randomness
         state.frame, state.box = state.frame + 1, sighting.box
@@ -196,7 +198,7 @@ class Tracker:
         return Estimate(state.box, sure, verdict.state, verdict, info, identity)
 
     def score(self, frame: Frame, boxes: Floats, *, metric: bool = True) -> NDArray[np.float64]:
-        """Score boxes ``(N, 4)`` of a frame by what is remembered, and change nothing; ``N`` is at most 20,000.
+        """Score boxes ``(N, 4)``, N up to 20,000, of a frame by what is remembered, and change nothing.
 
         Without the metric, the same samples are compared as if none had been learned.
         """
