@@ -7,17 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
 from metrack import Box, Gallery, MultiTracker, Tracker, TrackerConfig, confidence_map
 from metrack.adapters.opencv import OpenCVTracker
 from metrack.adapters.vot import VOTTracker
-from metrack.config import PRESETS, kind_of
+from metrack.config import PRESETS
 from metrack.rivals.static import StaticBox
 from metrack.tracking.several import target_seed
 from torture.api_answers import Call, call, judge
 from torture.api_plain import Draw
-from torture.api_values import HEIGHT, SETTINGS, WIDTH, examples
+from torture.api_values import HEIGHT, LIGHT, SMALL, WIDTH
 from torture.campaign import MissError
 
 LENGTH = 12  # frames of a clip, shown over and over
@@ -25,9 +24,6 @@ PICTURE = "frame.png"  # in the folder of a case
 SIDE = 12  # pixels of what is followed
 BOX = (15.0, 12.0, float(SIDE), float(SIDE))
 MOST_TARGETS = 3
-LIGHT = {"motion.particles": 20, "memory.size": 15, "memory.first": 4, "memory.positives": 3, "memory.negatives": 3}
-SMALL = {"metric.triplets": 30, "regression.cells": 12, "regression.scales": 3, "search.candidates": 40}
-PARTICLES = {"regression.enabled": False, "confidence.weights": "particles"}
 CONFIGS = [
     PRESETS[name].replace({**LIGHT, **SMALL, **more})
     for name, more in (
@@ -39,30 +35,6 @@ CONFIGS = [
         ("paper", {"representation.kind": "omp", "metric.learning": "off"}),
     )
 ]
-CAPS = {**LIGHT, **SMALL, "regression.reach": 6.0}  # costs are measured by themselves: limits keep a frame bounded
-
-
-def _any_value(name: str) -> st.SearchStrategy[Any]:
-    meta, kind = SETTINGS[name].metadata, kind_of(SETTINGS[name])
-    if kind == "choice":
-        return st.sampled_from(meta["choices"])
-    if kind == "switch":
-        return st.booleans()
-    low, high = meta["low"], min(meta["high"], 2 * CAPS.get(name, np.inf))
-    whole = st.sampled_from([int(low), int(high)]) | st.integers(int(low), int(high))
-    return whole if kind == "whole" else st.sampled_from([float(low), float(high)]) | st.floats(low, high)
-
-
-def _agreeing(changes: dict[str, Any]) -> dict[str, Any]:
-    changes["regression.scales"] = changes.get("regression.scales", 1) | 1
-    if not changes.get("regression.enabled", True):
-        changes["confidence.weights"] = "particles"
-    if changes.get("representation.kind", "metric-weighted") != "metric-weighted":
-        changes["metric.learning"] = "off"
-    return changes
-
-
-any_config = st.fixed_dictionaries({}, optional={name: _any_value(name) for name in SETTINGS}).map(_agreeing)
 
 
 def clip(rng: np.random.Generator, shape: tuple[int, ...] = (HEIGHT, WIDTH, 3)) -> list[np.ndarray]:
@@ -103,7 +75,7 @@ class Life:
         self.frames = clip(rng, draw.choice([(HEIGHT, WIDTH), (HEIGHT, WIDTH, 3), (HEIGHT, WIDTH, 3)]))
         config = draw.choice(CONFIGS)
         if draw.chance(0.4):
-            changes = draw.choice(examples(any_config, int(rng.integers(2**31)), 6))
+            changes = draw("config")
             config = TrackerConfig().replace({**LIGHT, **SMALL, **changes})
         self.text = f"{dict(config.to_dict().items() - TrackerConfig().to_dict().items())}"
         gallery = None

@@ -166,7 +166,7 @@ def _unready(draw: Draw) -> Call:
 
 def _scores(draw: Draw) -> Call:
     values, limit = draw("series"), draw("number")
-    unknown = not _is_plain(values) or not len(values) if isinstance(values, (list, np.ndarray)) else True
+    unknown = not (isinstance(values, list) and values and _is_plain(values))
     one = [
         scores.mean_overlap,
         scores.mean_centre_error,

@@ -12,10 +12,16 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from metrack import Box, TrackerConfig
+from metrack.config import kind_of
 
 WIDTH, HEIGHT = 48, 36
 POOL = 25  # values of a kind in a case
 SETTINGS = {name: each for name, each, _ in TrackerConfig().settings()}
+
+
+LIGHT = {"motion.particles": 20, "memory.size": 15, "memory.first": 4, "memory.positives": 3, "memory.negatives": 3}
+SMALL = {"metric.triplets": 30, "regression.cells": 12, "regression.scales": 3, "search.candidates": 40}
+CAPS = {**LIGHT, **SMALL, "regression.reach": 6.0}  # costs are measured by themselves: limits keep a frame bounded
 
 
 class Spiteful:
@@ -69,7 +75,7 @@ rows = st.one_of(
         (
             np.array([[0.0, 0, 1e6, 1e6]]),
             np.array([[-1e12, 0, 1e12, 1e12]]),
-            np.broadcast_to(np.float64(5), (10**7, 4)),
+            np.broadcast_to(np.float64(5), (10**6, 4)),
             np.empty((0, 4)),
             np.ones((3, 5)),
             np.ones((3, 4), np.complex64),
@@ -148,6 +154,30 @@ files = st.one_of(
     anything,
 )
 
+
+def _any_value(name: str) -> st.SearchStrategy[Any]:
+    meta, kind = SETTINGS[name].metadata, kind_of(SETTINGS[name])
+    if kind == "choice":
+        return st.sampled_from(meta["choices"])
+    if kind == "switch":
+        return st.booleans()
+    low, high = meta["low"], min(meta["high"], 2 * CAPS.get(name, np.inf))
+    whole = st.sampled_from([int(low), int(high)]) | st.integers(int(low), int(high))
+    return whole if kind == "whole" else st.sampled_from([float(low), float(high)]) | st.floats(low, high)
+
+
+def _agreeing(changes: dict[str, Any]) -> dict[str, Any]:
+    changes["regression.scales"] = changes.get("regression.scales", 1) | 1
+    if not changes.get("regression.enabled", True):
+        changes["confidence.weights"] = "particles"
+    if changes.get("representation.kind", "metric-weighted") != "metric-weighted":
+        changes["metric.learning"] = "off"
+    return changes
+
+
+any_config = st.fixed_dictionaries({}, optional={name: _any_value(name) for name in SETTINGS}).map(_agreeing)
+
+
 KINDS: dict[str, st.SearchStrategy[Any]] = {
     "anything": anything,
     "number": numbers,
@@ -160,6 +190,7 @@ KINDS: dict[str, st.SearchStrategy[Any]] = {
     "changes": changes,
     "value": values,
     "file": files,
+    "config": any_config,
     "switch": st.booleans() | anything,
 }
 
