@@ -179,8 +179,13 @@ def check_path(name: str, value: object) -> Path:
 @contextmanager
 def writing(name: str, path: Path) -> Iterator[None]:
     """Turn what the system says about a path that cannot be written into a sentence."""
-    if os.path.isdir(path):
-        raise ValueError(f"{name} must be a file that can be written, got {shown(str(path))} (Is a directory)")
+    for wrong, why in (
+        (os.path.isdir(path), "Is a directory"),
+        (not os.path.isdir(path.parent), "No such folder"),
+        (not os.access(path.parent, os.W_OK), "Permission denied"),
+    ):
+        if wrong:
+            raise ValueError(f"{name} must be a file that can be written, got {shown(str(path))} ({why})")
     try:
         yield
     except OSError as error:
