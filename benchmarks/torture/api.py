@@ -34,7 +34,7 @@ from torture.api_plain import Draw, plain
 from torture.api_values import HEIGHT, WIDTH
 from torture.campaign import Campaign, MissError
 
-PLAIN_CALLS, LIVES, STEPS, STRANGE = 1500, 6, 50, 10  # of a case
+PLAIN_CALLS, LIVES, STEPS, STRANGE = 3000, 6, 50, 10  # of a case
 LATEST = 20.0  # seconds on the clock after which a call is given up
 ROOM = 4 << 30  # bytes of addresses that a case may take beside what is there
 NOTE = 4096  # bytes for the call that is being made
