@@ -1,12 +1,27 @@
 """Validation of frames, boxes and numbers: what passes, and the sentence for what does not."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metrack.box import Box
-from metrack.checks import SMALLEST_SIDE, check_box, check_frame, check_seed, check_whole, did_you_mean, is_usable
+from metrack.checks import (
+    SMALLEST_SIDE,
+    check_box,
+    check_boxes,
+    check_frame,
+    check_number,
+    check_path,
+    check_seed,
+    check_switch,
+    check_whole,
+    did_you_mean,
+    is_usable,
+    writing,
+)
 
 FRAME = (120, 160, 3)
 
@@ -85,11 +100,23 @@ def test_a_box_may_reach_out_of_the_frame(box):
         (1, 2, 3, 4, 5),
         (1, 2, "three", 4),
         (1, 2, None, 4),
-        (1, 2, 10**400, 4),
+        (1, 2, 1j, 4),
     ],
 )
 def test_anything_else_is_not_a_box(box):
     assert refusal(check_box, box, FRAME) == f"box must be four numbers x, y, w, h, got {box!r}"
+
+
+@pytest.mark.parametrize(
+    "box",
+    [(1, 2, 10**400, 4), "x" * 10**6, [0] * 10**5, np.ma.masked_array([1, 2, 3, 4], True), "a\nb", 10**5000],
+    ids=range(6),
+)
+def test_what_came_is_cut_to_a_short_line(box):
+    sentence = refusal(check_box, box, FRAME)
+    assert sentence.startswith("box must be four numbers x, y, w, h, got ")
+    assert len(sentence) < 200
+    assert sentence.isprintable()
 
 
 @pytest.mark.parametrize(
@@ -158,3 +185,57 @@ def test_did_you_mean():
 def test_a_box_far_larger_than_the_frame_is_refused(box):
     with pytest.raises(ValueError, match="box must be at most 2 times as large as the frame of 100 x 80"):
         check_box(box, (80, 100))
+
+
+def test_a_frame_that_would_fill_the_memory_is_refused():
+    for shape in ((10**6, 10**6, 3), (4, 70_000), (20_000, 20_000)):
+        assert "at most 65535 pixels on each side" in refusal(check_frame, np.broadcast_to(np.uint8(0), shape))
+
+
+def test_an_array_of_another_class_is_a_frame_of_its_pixels():
+    frame = check_frame(np.ma.masked_array(np.ones((9, 9), np.uint8), True))
+    assert type(frame) is np.ndarray
+    assert frame.all()
+
+
+@pytest.mark.parametrize(
+    ("boxes", "sentence"),
+    [
+        ([[0, 0, 1e12, 1e12]], "boxes must be at most 2 times as large as the frame of 160 x 120"),
+        ([[0, 0, 9, 9], [1e6, 0, 9, 9]], "boxes must lie within 1000 pixels of the frame, got (1e+06, 0, 9, 9)"),
+        ([[0, 0, 9, np.nan]], "boxes must be finite numbers x, y, w, h, got (0, 0, 9, nan)"),
+        ([[0, 0, 9, 0]], "boxes must have a positive width and height, got (0, 0, 9, 0)"),
+        ([[0, 0, 9]], "boxes must be numbers of shape (N, 4), got shape (1, 3)"),
+        ([], "boxes must be numbers of shape (N, 4), got shape (0,)"),
+        (np.empty((0, 4)), "boxes must be between 1 and 20000, got 0"),
+        (np.ones((20_001, 4)), "boxes must be between 1 and 20000, got 20001"),
+        ("abc", "boxes must be numbers, got 'abc'"),
+        ([[1, 2, 3], [4]], "boxes must be numbers, got [[1, 2, 3], [4]]"),
+    ],
+)
+def test_boxes_that_cannot_be_scored(boxes, sentence):
+    assert refusal(check_boxes, boxes, FRAME).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "path", [None, 5, "", b"name", "a\0b", "a\nb", "x" * 5000, ["name"]], ids=lambda path: type(path).__name__
+)
+def test_what_is_no_path(path):
+    assert refusal(check_path, "path", path).startswith("path must be ")
+
+
+def test_paths_and_numbers_that_are():
+    assert check_path("path", "a b/c.npz") == check_path("path", Path("a b/c.npz"))
+    assert check_number("score", np.float32(0.5), 0, 1) == 0.5
+    assert check_switch("learn", np.True_) is True
+
+
+@pytest.mark.parametrize("value", [True, None, "1", np.nan, 1.5, -1, 10**400, 1j])
+def test_a_number_between_two_others(value):
+    assert refusal(check_number, "score", value, 0, 1).startswith("score must be a number")
+
+
+def test_writing_says_why_not(tmp_path):
+    with pytest.raises(ValueError, match=r"^path must be a file that can be written, got .*\(Is a directory\)$"):
+        with writing("path", tmp_path):
+            tmp_path.write_text("")

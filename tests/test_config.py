@@ -173,7 +173,7 @@ def test_a_whole_number_may_stand_for_a_number():
 
 
 def test_sections_check_themselves():
-    with pytest.raises(ValueError, match=r"MotionConfig\.particles must be between 1 and 100000, got 0"):
+    with pytest.raises(ValueError, match=r"MotionConfig\.particles must be between 1 and 20000, got 0"):
         MotionConfig(particles=0)
     with pytest.raises(ValueError, match=r"MemoryConfig\.sampling must be one of time-weighted, uniform"):
         MemoryConfig(sampling="random")

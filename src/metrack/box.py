@@ -14,12 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrack.arrays import Floats
+from metrack.arrays import Floats, as_floats, as_number, shown
+
+LARGEST = 1e150  # pixels: areas of larger boxes cannot be computed
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle in an image.
+    """A rectangle in an image: four numbers, not finite ones where a place is not known.
 
     >>> Box(10, 20, 30, 40).centre
     (25.0, 40.0)
@@ -32,15 +34,27 @@ class Box:
     w: float
     h: float
 
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "w", "h"):
+            value = getattr(self, name)
+            if type(value) is not float:
+                object.__setattr__(self, name, _coordinate(name, value))
+
     @classmethod
     def from_otb(cls, values: Sequence[float]) -> Box:
         """Build a box from one-based ``x, y, w, h``, as MATLAB-era benchmarks write it."""
-        x, y, w, h = (float(v) for v in values)
+        try:
+            if isinstance(values, str | bytes):
+                raise TypeError  # else "1234" would be a box
+            x, y, w, h = (as_number(v) for v in values)
+        except Exception:  # values may raise anything of their own
+            raise ValueError(f"values must be four numbers x, y, w, h, got {shown(values)}") from None
         return cls(x - 1.0, y - 1.0, w, h)
 
     @classmethod
     def from_centre(cls, cx: float, cy: float, w: float, h: float) -> Box:
         """Build a box of size ``w`` by ``h`` around its centre."""
+        cx, cy, w, h = (_coordinate(*each) for each in (("cx", cx), ("cy", cy), ("w", w), ("h", h)))
         return cls(cx - w / 2, cy - h / 2, w, h)
 
     @property
@@ -67,21 +81,38 @@ class Box:
 
     def grow(self, x: float, y: float) -> Box:
         """Return the box enlarged by ``x`` on the left and right and by ``y`` above and below."""
+        x, y = _coordinate("x", x), _coordinate("y", y)
         return Box(self.x - x, self.y - y, self.w + 2 * x, self.h + 2 * y)
 
     def contains(self, other: Box) -> bool:
         """Whether the other box lies entirely in this one."""
         left, top, right, bottom = self.to_xyxy()
-        inner_left, inner_top, inner_right, inner_bottom = other.to_xyxy()
+        inner_left, inner_top, inner_right, inner_bottom = _other(other).to_xyxy()
         return left <= inner_left and top <= inner_top and inner_right <= right and inner_bottom <= bottom
 
     def iou(self, other: Box) -> float:
         """Intersection over union with another box, in [0, 1]."""
-        return float(iou(np.array([self.to_xywh()]), np.array([other.to_xywh()]))[0])
+        return float(iou(np.array([self.to_xywh()]), np.array([_other(other).to_xywh()]))[0])
 
     def centre_distance(self, other: Box) -> float:
         """Distance between the two centres in pixels."""
-        return float(centre_distance(np.array([self.to_xywh()]), np.array([other.to_xywh()]))[0])
+        return float(centre_distance(np.array([self.to_xywh()]), np.array([_other(other).to_xywh()]))[0])
+
+
+def _coordinate(name: str, value: object) -> float:
+    """Return an int or float as it is, and the numbers of numpy as a float."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if isinstance(value, float) or abs(value) <= LARGEST:
+            return value
+    elif isinstance(value, (np.integer, np.floating)):
+        return float(value)
+    raise ValueError(f"{name} must be a number, got {shown(value)}")
+
+
+def _other(box: object) -> Box:
+    if not isinstance(box, Box):
+        raise ValueError(f"other must be a Box, got {shown(box)}")
+    return box
 
 
 def bounding(boxes: Floats) -> Box:
@@ -106,19 +137,35 @@ def iou(first: ArrayLike, second: ArrayLike) -> Floats:
     -------
     overlap : (N,)           in [0, 1]; NaN where a coordinate is NaN
     """
-    a, b = np.asarray(first, float), np.asarray(second, float)
+    a, b = _pairs(first, second)
     size_a, size_b = np.maximum(a[:, 2:], 0), np.maximum(b[:, 2:], 0)
-    low = np.maximum(a[:, :2], b[:, :2])
-    high = np.minimum(a[:, :2] + size_a, b[:, :2] + size_b)
-    shared = np.prod(np.maximum(high - low, 0), axis=1)
-    union = np.prod(size_a, axis=1) + np.prod(size_b, axis=1) - shared
-    overlap: Floats = np.divide(shared, union, out=np.where(np.isnan(union), np.nan, 0.0), where=union > 0)
-    return np.minimum(overlap, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        low = np.maximum(a[:, :2], b[:, :2])
+        high = np.minimum(a[:, :2] + size_a, b[:, :2] + size_b)
+        shared = np.prod(np.maximum(high - low, 0), axis=1)
+        union = np.prod(size_a, axis=1) + np.prod(size_b, axis=1) - shared
+        overlap: Floats = np.divide(shared, union, out=np.where(np.isnan(union), np.nan, 0.0), where=union > 0)
+    return _known(np.minimum(overlap, 1.0), union, a, b)
 
 
 def centre_distance(first: ArrayLike, second: ArrayLike) -> Floats:
     """Distance between box centres row by row, in pixels."""
-    a, b = np.asarray(first, float), np.asarray(second, float)
-    gap = (a[:, :2] + a[:, 2:] / 2) - (b[:, :2] + b[:, 2:] / 2)
-    distance: Floats = np.hypot(gap[:, 0], gap[:, 1])
-    return distance
+    a, b = _pairs(first, second)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = (a[:, :2] + a[:, 2:] / 2) - (b[:, :2] + b[:, 2:] / 2)
+        distance: Floats = np.hypot(gap[:, 0], gap[:, 1])
+    return _known(distance, distance, a, b)
+
+
+def _pairs(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+    a, b = as_floats("first", first, columns=4), as_floats("second", second, columns=4)
+    if len(a) != len(b) and 1 not in (len(a), len(b)):
+        raise ValueError(f"second must have as many boxes as first, or one of them a single box, got {len(b)}")
+    return a, b
+
+
+def _known(values: Floats, check: Floats, *boxes: Floats) -> Floats:
+    """Return values computed from boxes; where they are not finite, the boxes must be so because of a NaN."""
+    if not np.isfinite(check).all() and any((np.abs(each) > LARGEST).any() for each in boxes):
+        raise ValueError(f"boxes must have coordinates up to {LARGEST:g} pixels, or NaN, got larger ones")
+    return values

@@ -3,6 +3,21 @@
 A setting is a field of a frozen dataclass, with its default, help text and range. The command line, the documentation
 table and the web form are made from these fields. A preset is a value of :class:`TrackerConfig`; ``TrackerConfig()``
 is the preset ``default``. What nobody needs to change is a named constant beside the code that uses it.
+
+The ranges keep the work of a frame bounded; on one processor, with everything else as in ``default``:
+
+======================== ======== ===========================================================================
+setting                  at most  because
+======================== ======== ===========================================================================
+motion.particles         20,000   a frame takes 0.3 s, and the descriptors 30 MB
+memory.size              2,000    Gram matrices take 32 size^2 bytes (128 MB), their factors size^3 steps
+memory.first, positives, 1,000    each is described and offered to every slot
+memory.negatives
+metric.triplets          1,000    a round takes triplets^2 steps, and the guard triplets^3
+search.candidates        20,000   as for particles
+regression.cells         128      cells^2 log(cells) steps for each scale; at the largest scale, LARGEST_WINDOW
+regression.scales        33       each costs as much as the first
+======================== ======== ===========================================================================
 """
 
 from __future__ import annotations
@@ -12,6 +27,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from metrack.arrays import shown
 from metrack.checks import did_you_mean
 
 LARGEST_WINDOW = 512  # cells along a side at the largest scale: some 200 MB
@@ -57,20 +73,20 @@ def _check_value(owner: str, each: dataclasses.Field[Any], value: Any) -> None:
     low, high, choices = (each.metadata[k] for k in ("low", "high", "choices"))
     name, kind = f"{owner}.{each.name}", kind_of(each)
     if kind == "choice":
-        if value not in choices:
-            raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+        if not isinstance(value, str) or value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, got {shown(value)}")
         return
     if isinstance(value, bool) != (kind == "switch") or not isinstance(value, (int, type(each.default))):
-        raise ValueError(f"{name} must be {NOUNS[kind]}, got {value!r}")
+        raise ValueError(f"{name} must be {NOUNS[kind]}, got {shown(value)}")
     if kind != "switch" and not low <= value <= high:
-        raise ValueError(f"{name} must be between {low:g} and {high:g}, got {value!r}")
+        raise ValueError(f"{name} must be between {low:g} and {high:g}, got {shown(value)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MotionConfig(_Section):
     """How the particles move and how they are weighted."""
 
-    particles: int = setting(50, "number of particles", 1, 100_000)
+    particles: int = setting(50, "number of particles", 1, 20_000)
     refined: float = setting(
         0.5, "share of the particles that refine: short steps around the best of the others (0: the paper)", 0, 0.9
     )
@@ -122,11 +138,11 @@ class MemoryConfig(_Section):
         choices=("always", "tracking"),
     )
     every: int = setting(1, "learn in every n-th frame", 1, 1000)
-    size: int = setting(100, "buffer size: samples kept per class", 1, 100_000)
+    size: int = setting(100, "buffer size: samples kept per class", 1, 2_000)
     growth: float = setting(1.6, "q: sampling weight of a frame relative to the one before it", 1, 100)
-    first: int = setting(7, "samples of each class taken in the first frame", 1, 10_000)
-    positives: int = setting(7, "positive (foreground) samples taken in every later frame", 1, 10_000)
-    negatives: int = setting(7, "negative (background) samples taken in every later frame", 1, 10_000)
+    first: int = setting(7, "samples of each class taken in the first frame", 1, 1_000)
+    positives: int = setting(7, "positive (foreground) samples taken in every later frame", 1, 1_000)
+    negatives: int = setting(7, "negative (background) samples taken in every later frame", 1, 1_000)
 
     def counts(self, frame: int) -> tuple[int, int]:
         """Return how many positive and negative samples a frame gives; the first is number 0."""
@@ -142,7 +158,7 @@ class MetricConfig(_Section):
         "whether the metric is learned, and how it is kept positive definite",
         choices=("off", "guarded", "unprojected", "projected-round", "projected-step"),
     )
-    triplets: int = setting(200, "triplets per round of learning", 1, 1_000_000)
+    triplets: int = setting(200, "triplets per round of learning", 1, 1_000)
     margin: float = setting(1.0, "by how much negative samples must be farther than positive ones", 0, 1e6)
     step_limit: float = setting(1.0, "C: upper bound of the step length of one triplet", 0, 1e6)
     every: int = setting(5, "learn from triplets in every n-th frame (0: never)", 0, 1_000_000)
@@ -165,7 +181,7 @@ class RankingConfig(_Section):
 class SearchConfig(_Section):
     """How a lost target is searched for."""
 
-    candidates: int = setting(600, "boxes compared per frame while the target is lost (0: no search)", 0, 100_000)
+    candidates: int = setting(600, "boxes compared per frame while the target is lost (0: no search)", 0, 20_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +189,7 @@ class RegressionConfig(_Section):
     """How a correlation filter, trained by ridge regression over all shifts, finds the target."""
 
     enabled: bool = setting(True, "find the target by the correlation filter instead of the particles alone")
-    cells: int = setting(48, "cells along the side of the search window", 8, 256)
+    cells: int = setting(48, "cells along the side of the search window", 8, 128)
     reach: float = setting(4.8, "side of the search window, in target sizes", 1.5, 20)
     scales: int = setting(5, "number of target sizes compared in a frame; odd", 1, 33)
     scale_step: float = setting(1.01, "ratio of one size to the next", 1.0001, 1.5)
@@ -221,6 +237,10 @@ class TrackerConfig:
     confidence: ConfidenceConfig = field(default_factory=ConfidenceConfig)
 
     def __post_init__(self) -> None:
+        for section in dataclasses.fields(self):
+            wanted, value = section.default_factory, getattr(self, section.name)
+            if not isinstance(value, wanted):  # type: ignore[arg-type]
+                raise ValueError(f"{section.name} must be a {wanted.__name__}, got {shown(value)}")  # type: ignore[union-attr]
         kind, learning = self.representation.kind, self.metric.learning
         if kind != "metric-weighted" and learning != "off":
             raise ValueError(
@@ -243,23 +263,29 @@ class TrackerConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Rebuild a configuration from :meth:`to_dict`; all settings must be there, as defaults may have changed."""
-        config = cls()
+        config, values = cls(), _mapping("values", values)
         for name in config.to_dict():
             if name not in values:
-                raise KeyError(name)
+                raise ValueError(f"values must have every setting, but {name} is missing")
         return config.replace(values)
 
     def replace(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with some settings changed; values may be strings, as a command line gives them."""
         fields = {name: each for name, each, _ in self.settings()}
         by_section: dict[str, dict[str, Any]] = {}
-        for name, value in changes.items():
+        for name, value in _mapping("changes", changes).items():
             if name not in fields:
-                raise ValueError(f"there is no setting {name!r}{did_you_mean(name, fields)}")
+                raise ValueError(f"there is no setting {shown(name)}{did_you_mean(name, fields)}")
             section, _, key = name.partition(".")
             by_section.setdefault(section, {})[key] = _parse(name, fields[name], value)
         sections = {s: dataclasses.replace(getattr(self, s), **v) for s, v in by_section.items()}
         return dataclasses.replace(self, **sections)
+
+
+def _mapping(name: str, values: object) -> Mapping[str, Any]:
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{name} must be a mapping from names of settings to values, got {shown(values)}")
+    return values
 
 
 def _parse(name: str, each: dataclasses.Field[Any], value: Any) -> Any:
@@ -270,7 +296,7 @@ def _parse(name: str, each: dataclasses.Field[Any], value: Any) -> Any:
     try:
         return SWITCHES[value.lower()] if kind == "switch" else (int if kind == "whole" else float)(value)
     except (KeyError, ValueError):
-        raise ValueError(f"setting {name} must be {NOUNS[kind]}, got {value!r}") from None
+        raise ValueError(f"setting {name} must be {NOUNS[kind]}, got {shown(value)}") from None
 
 
 DEFAULT = TrackerConfig()
@@ -318,6 +344,6 @@ PRESETS: dict[str, TrackerConfig] = {
 
 def preset(name: str) -> TrackerConfig:
     """Look a preset up by name."""
-    if name not in PRESETS:
-        raise ValueError(f"there is no preset {name!r}{did_you_mean(name, PRESETS)}")
+    if not isinstance(name, str) or name not in PRESETS:
+        raise ValueError(f"there is no preset {shown(name)}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]

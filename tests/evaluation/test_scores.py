@@ -161,7 +161,7 @@ def test_scores_come_from_boxes_whose_truth_may_be_missing():
 
 
 def test_more_than_one_number_per_frame_is_refused():
-    with pytest.raises(ValueError, match=r"values must be one number per frame, got shape \(3, 4\)"):
+    with pytest.raises(ValueError, match=r"values must be numbers of shape \(N,\), got shape \(3, 4\)"):
         success_curve(np.zeros((3, 4)))
 
 
@@ -217,7 +217,7 @@ class TestCalibration:
             auroc(np.array([0.1]), np.array([0.1, 0.2]))
         with pytest.raises(ValueError, match="score must be a number in every frame with truth"):
             auroc(np.array([np.nan]), np.array([0.1]))
-        with pytest.raises(ValueError, match="bins must be at least 1, got 0"):
+        with pytest.raises(ValueError, match="bins must be a whole number of at least 1, got 0"):
             reliability(np.array([0.1]), np.array([0.1]), bins=0)
 
 
@@ -247,7 +247,7 @@ class TestEvents:
         assert event_recall([], [4]) == 0
 
     def test_refusals(self):
-        with pytest.raises(ValueError, match="tolerance must be at least 0 frames, got -1"):
+        with pytest.raises(ValueError, match="tolerance must be a whole number of at least 0, got -1"):
             matches([1], [1], -1)
         with pytest.raises(ValueError, match="events must be numbers of frames"):
             matches([1.5], [1])

@@ -95,3 +95,33 @@ def test_a_killed_writer_leaves_a_file_that_plays(tmp_path: Path) -> None:
         frames = sum(1 for _ in container.decode(video=0))  # a strict reader: no damaged packet at the end
     assert frames >= 25
     assert "moof" in boxes_of_mp4(path.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("changed", "wanted"),
+    [
+        ({"path": 5}, "path must be the name of a file"),
+        ({"path": "/nowhere/of/that/name.mp4"}, "path must be a file that can be written"),
+        ({"size": (0, 48)}, "width in size must be a whole number of at least 1"),
+        ({"size": (64, 10**9)}, "height in size must be a whole number of at most 16384"),
+        ({"size": None}, "size must be two whole numbers"),
+        ({"fps": float("nan")}, "fps must be a number between"),
+        ({"fps": 0}, "fps must be a number between"),
+        ({"crf": 99}, "crf must be a whole number of at most 51"),
+    ],
+)
+def test_what_no_video_is_made_of(tmp_path, changed, wanted):
+    with pytest.raises(ValueError, match=wanted):
+        VideoWriter(**{"path": tmp_path / "v.mp4", "size": (64, 48), "fps": 25} | changed)
+    assert not list(tmp_path.iterdir())
+
+
+def test_images_are_checked_and_none_comes_after_the_end(tmp_path):
+    with VideoWriter(tmp_path / "v.mp4", (64, 48), 25) as video:
+        video.write(np.zeros((48, 64, 3), np.uint8))
+        for image, time in ((None, None), (np.zeros((48, 64, 3)), None), (np.zeros((48, 64, 3), np.uint8), np.nan)):
+            with pytest.raises(ValueError, match="must be"):
+                video.write(image, time)
+    video.close()
+    with pytest.raises(ValueError, match="write must come before close"):
+        video.write(np.zeros((48, 64, 3), np.uint8))

@@ -266,3 +266,35 @@ def test_one_frame_is_enough_for_a_plain_clip():
     clip = builtin_clip(1, **PLAIN)
     assert len(list(clip)) == 1
     assert clip.truth[0].visible == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"frames": 10**9},
+        {"size": (10**6, 120)},
+        {"size": "x" * 10**6},
+        {"seed": 2**64},
+        {"twin": "no"},
+        {"frames": True},
+    ],
+)
+def test_clips_that_would_never_be_painted_are_refused(arguments):
+    with pytest.raises(ValueError, match=" must be ") as refusal:
+        builtin_clip(**arguments)
+    assert len(str(refusal.value)) < 200
+
+
+@pytest.mark.parametrize("arguments", [{"speed": float("nan")}, {"apart": "far"}, {"alike": 2}, {"frames": 0}])
+def test_crossing_balloons_are_checked_before_the_first_frame(arguments):
+    with pytest.raises(ValueError, match=" must be "):
+        crossing_balloons(**arguments)
+
+
+def test_a_frame_is_chosen_by_a_whole_number():
+    clip = builtin_clip(1, (160, 120), occlusion=False, departure=False)
+    for index in ("0", 0.5, slice(0, 1)):
+        with pytest.raises(TypeError):
+            clip[index]
+    with pytest.raises(IndexError, match="frame must be between -1 and 0"):
+        clip[10**400]

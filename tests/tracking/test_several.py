@@ -119,7 +119,7 @@ def follow_crossing(crossing, seed):
 def test_targets_that_cross_do_not_become_one(crossing, seed, monkeypatch):
     learned = []
     learn = Tracker._learn
-    monkeypatch.setattr(Tracker, "_learn", lambda self, *rest: (learned.append(self.frames), learn(self, *rest))[1])
+    monkeypatch.setattr(Tracker, "_learn", lambda self, *rest: (learned.append(rest[0].frame), learn(self, *rest))[1])
     estimates = follow_crossing(crossing, seed)
     for number, box in enumerate(crossing[-1][1], 1):
         assert estimates[-1][number].box.iou(box) > 0.5

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from metrack.arrays import as_floats, shown
 from metrack.box import Box
 from metrack.config import TrackerConfig
 from metrack.tracking.tracker import Tracker
@@ -42,7 +43,8 @@ class GOT10kTracker(Base):  # type: ignore[misc]
 
     def init(self, image: Image.Image, box: NDArray[np.float64]) -> None:
         """Start on the target marked in a picture."""
-        first = Box.from_otb(box.tolist()) if self.one_based else Box(*box.tolist())
+        x, y, w, h = as_floats("box", [box], columns=4)[0].tolist()
+        first = Box.from_otb((x, y, w, h)) if self.one_based else Box(x, y, w, h)
         self.tracker.init(_to_rgb(image), first)
 
     def update(self, image: Image.Image) -> NDArray[np.float64]:
@@ -52,4 +54,6 @@ class GOT10kTracker(Base):  # type: ignore[misc]
 
 
 def _to_rgb(image: Image.Image) -> NDArray[np.uint8]:
+    if not isinstance(image, Image.Image):
+        raise ValueError(f"image must be a picture of pillow, got {shown(image)}")
     return np.array(image.convert("RGB"))

@@ -6,15 +6,20 @@ Needs the extra ``interop``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrack.arrays import shown
+from metrack.checks import check_whole
 from metrack.estimate import Estimate
 
 if TYPE_CHECKING:
     from supervision import Detections
+
+
+LARGEST_ID = 2**31 - 1
 
 
 def to_detections(estimates: Estimate | Sequence[Estimate], ids: Sequence[int] | None = None) -> Detections:
@@ -29,8 +34,15 @@ def to_detections(estimates: Estimate | Sequence[Estimate], ids: Sequence[int] |
     >>> detections.xyxy.tolist(), detections.confidence.tolist(), detections.data["state"].tolist()
     ([[10.0, 20.0, 40.0, 60.0]], [0.75], ['tracking'])
     """
-    given = [estimates] if isinstance(estimates, Estimate) else list(estimates)
-    numbers = list(range(1, len(given) + 1)) if ids is None else list(ids)
+    given = [estimates] if isinstance(estimates, Estimate) else _listed("estimates", estimates)
+    for each in given:
+        if not isinstance(each, Estimate):
+            raise ValueError(f"estimates must be Estimates, got {shown(each)}")
+    numbers = (
+        list(range(1, len(given) + 1))
+        if ids is None
+        else [check_whole("ids", number, 0, LARGEST_ID) for number in _listed("ids", ids)]
+    )
     if len(numbers) != len(given):
         raise ValueError(f"ids must have one number for each of {len(given)} estimates, got {len(numbers)}")
     try:
@@ -44,3 +56,9 @@ def to_detections(estimates: Estimate | Sequence[Estimate], ids: Sequence[int] |
         tracker_id=np.array(numbers, int),
         data={"state": np.array([estimate.state for estimate in given], "<U8")},
     )
+
+
+def _listed(name: str, values: object) -> list[Any]:
+    if not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a sequence, got {shown(values)}")
+    return list(values)

@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from metrack.arrays import shown
+from metrack.checks import check_path
 from metrack.frames.images import read_image
 from metrack.tracking.tracker import Tracker
 
@@ -38,6 +40,8 @@ class VOTTracker:
 
     def init(self, frame: str | Mapping[str, str], target: tuple[Rectangle, dict[str, str]]) -> Status:
         """Start on the target marked in an image file, and repeat its box."""
+        if not isinstance(target, (tuple, list)) or len(target) != 2:
+            raise ValueError(f"target must be a rectangle and its properties, got {shown(target)}")
         box, _ = target
         self.tracker.init(read_image(_colour(frame)), box)
         return box, {"confidence": 1.0}
@@ -50,11 +54,12 @@ class VOTTracker:
 
 def _colour(frame: str | Mapping[str, str]) -> Path:
     """Return the path of the colours, where a frame has more channels than these."""
-    return Path(frame if isinstance(frame, str) else frame["color"])
+    path = frame.get("color") if isinstance(frame, Mapping) else frame
+    return check_path("frame", path)
 
 
 def _whole(seed: int | str) -> int:
     try:
         return int(seed)
-    except ValueError:
-        raise ValueError(f"arg_seed must be a whole number, got {seed!r}") from None
+    except Exception:  # a value's own conversion may raise anything
+        raise ValueError(f"arg_seed must be a whole number, got {shown(seed)}") from None

@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from metrack.arrays import Floats, Ints
+from metrack.arrays import Floats, Ints, as_floats
+from metrack.checks import check_whole
 
 RIGHT = 0.5  # a box is right if its overlap is greater
 BINS = 10
+MOST_BINS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,7 @@ def reliability(score: Floats, overlap: Floats, bins: int = BINS) -> Reliability
     >>> reliability(np.array([0.9, 0.8, 0.1]), np.array([0.7, 0.3, 0.0]), bins=2).right
     array([0. , 0.5])
     """
-    if bins < 1:
-        raise ValueError(f"bins must be at least 1, got {bins}")
+    bins = check_whole("bins", bins, 1, MOST_BINS)
     known, right = _known(score, overlap)
     if len(known) and not (known.min() >= 0 and known.max() <= 1):
         raise ValueError(f"score must be between 0 and 1, got {known.min():g} to {known.max():g}")
@@ -77,8 +78,8 @@ def auroc(score: Floats, overlap: Floats) -> float:
 
 def _known(score: Floats, overlap: Floats) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Scores of the frames with truth, and whether their boxes are right."""
-    scores, overlaps = np.asarray(score, float), np.asarray(overlap, float)
-    if scores.ndim != 1 or scores.shape != overlaps.shape:
+    scores, overlaps = as_floats("score", score), as_floats("overlap", overlap)
+    if scores.shape != overlaps.shape:
         raise ValueError(f"score must be one number for each of {overlaps.shape} frames, got shape {scores.shape}")
     known = ~np.isnan(overlaps)
     if np.isnan(scores[known]).any():

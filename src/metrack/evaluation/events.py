@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrack.arrays import Ints
+from metrack.arrays import Ints, as_floats, shown
+from metrack.checks import check_whole
 
 TOLERANCE = 15  # frames: half a second of the usual video
 
@@ -23,7 +24,7 @@ def onsets(flags: ArrayLike) -> Ints:
     >>> onsets([False, True, True, False, True])
     array([1, 4])
     """
-    on = np.asarray(flags, bool)
+    on = as_floats("flags", flags) != 0
     before = np.concatenate([[False], on[:-1]])
     return np.flatnonzero(on & ~before[: len(on)]).astype(np.int64)
 
@@ -36,8 +37,7 @@ def matches(reported: ArrayLike, true: ArrayLike, tolerance: int = TOLERANCE) ->
     >>> matches([10, 12, 90], [11, 50], tolerance=3)
     1
     """
-    if tolerance < 0:
-        raise ValueError(f"tolerance must be at least 0 frames, got {tolerance}")
+    tolerance = check_whole("tolerance", tolerance, 0)
     ours, theirs = np.sort(_frames(reported)).tolist(), np.sort(_frames(true)).tolist()
     count = 0
     while ours and theirs:
@@ -70,6 +70,9 @@ def identification_accuracy(named: Sequence[str | None], true: Sequence[str | No
     >>> identification_accuracy(["ann", None, "bob"], ["ann", "ann", None])
     0.5
     """
+    for argument, names in (("named", named), ("true", true)):
+        if not isinstance(names, Sequence):
+            raise ValueError(f"{argument} must be a sequence of names, got {shown(names)}")
     if len(named) != len(true):
         raise ValueError(f"named must have a name for each of {len(true)} frames, got {len(named)}")
     right = [ours == theirs for ours, theirs in zip(named, true, strict=True) if theirs is not None]
@@ -77,7 +80,10 @@ def identification_accuracy(named: Sequence[str | None], true: Sequence[str | No
 
 
 def _frames(events: ArrayLike) -> Ints:
-    array = np.asarray(events)
+    try:
+        array = np.asarray(events)
+    except Exception:  # a value's own conversion may raise anything
+        array = np.asarray("")
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ValueError(f"events must be numbers of frames, got {events!r}")
+        raise ValueError(f"events must be numbers of frames, got {shown(events)}")
     return array.astype(np.int64)

@@ -14,7 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrack.arrays import Floats
+from metrack.arrays import Floats, as_floats
+from metrack.checks import check_number, check_whole
 
 SUCCESS_THRESHOLDS = np.linspace(0.0, 1.0, 21)
 PRECISION_THRESHOLDS = np.arange(51.0)  # pixels
@@ -52,7 +53,7 @@ def success_auc(overlap: Floats) -> float:
 
 def success_rate(overlap: Floats, threshold: float = 0.5) -> float:
     """Share of frames whose overlap exceeds a threshold."""
-    return _mean(_known(overlap) > threshold)
+    return _mean(_known(overlap) > check_number("threshold", threshold))
 
 
 def precision_curve(distance: Floats) -> NDArray[np.float64]:
@@ -63,7 +64,7 @@ def precision_curve(distance: Floats) -> NDArray[np.float64]:
 
 def precision(distance: Floats, threshold: float = 20.0) -> float:
     """Share of frames whose centre lies within so many pixels of the truth."""
-    return _mean(_known(distance) <= threshold)
+    return _mean(_known(distance) <= check_number("threshold", threshold))
 
 
 def normalised_distance(boxes: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
@@ -77,10 +78,13 @@ def normalised_distance(boxes: ArrayLike, truth: ArrayLike) -> NDArray[np.float6
     -------
     distance : (N,)         NaN where a coordinate is NaN or the true box has no area
     """
-    given, wanted = np.asarray(boxes, float).reshape(-1, 4), np.asarray(truth, float).reshape(-1, 4)
+    given, wanted = as_floats("boxes", boxes, columns=4), as_floats("truth", truth, columns=4)
+    if len(given) != len(wanted):
+        raise ValueError(f"truth must have as many boxes as there are, {len(given)}, got {len(wanted)}")
     size = np.where((wanted[:, 2:] > 0).all(axis=1, keepdims=True), wanted[:, 2:], np.nan)
-    offset = (given[:, :2] + given[:, 2:] / 2 - wanted[:, :2] - wanted[:, 2:] / 2) / size
-    distance: NDArray[np.float64] = np.hypot(offset[:, 0], offset[:, 1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        offset = (given[:, :2] + given[:, 2:] / 2 - wanted[:, :2] - wanted[:, 2:] / 2) / size
+        distance: NDArray[np.float64] = np.hypot(offset[:, 0], offset[:, 1])
     return distance
 
 
@@ -105,7 +109,8 @@ def robustness(overlap: Floats, threshold: float = 0.1, patience: int = 10) -> f
     >>> robustness(np.array([1.0, 0.8, 0.0, 0.0]), patience=2)
     0.5
     """
-    known = _known(overlap)
+    known, threshold = _known(overlap), check_number("threshold", threshold)
+    patience = check_whole("patience", patience, 1)
     if not len(known):
         return float("nan")
     in_a_row = 0
@@ -128,9 +133,7 @@ def frames_per_second(seconds: Floats) -> float:
 
 
 def _known(values: Floats) -> NDArray[np.float64]:
-    array = np.asarray(values, float)
-    if array.ndim != 1:
-        raise ValueError(f"values must be one number per frame, got shape {array.shape}")
+    array = as_floats("values", values)
     known: NDArray[np.float64] = array[~np.isnan(array)]
     return known
 

@@ -18,10 +18,16 @@ from av.codec.codec import UnknownCodecError
 from av.error import FFmpegError
 from av.video.stream import VideoStream
 
-from metrack.arrays import Frame
+from metrack.arrays import Frame, shown
+from metrack.checks import check_number, check_path, check_whole, writing
 from metrack.files import replacing
 
 TICKS = 90_000  # per second: the clock of the file, fine enough for any camera
+SLOWEST = 0.001  # frames per second
+WORST = 51  # crf: the scale of H.264 ends here
+LARGEST = 16_384  # pixels on a side, as H.264 allows
+LAST = 1e9  # seconds
+SIDES = ("width", "height")
 FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "flush_packets": "1"}
 ORDINARY = {"movflags": "+faststart"}
 
@@ -41,9 +47,13 @@ class VideoWriter:
         encoder = h264_encoder()
         if encoder is None:
             raise ValueError("this build of PyAV must have an H.264 encoder to write a video, but it has none")
-        self.path, self.size, self.fps = Path(path), size, fps
+        self.path, self.size = check_path("path", path), _checked(size)
+        self.fps = check_number("fps", fps, SLOWEST, TICKS)
+        crf = check_whole("crf", crf, 0, WORST)
         self._next = 0
-        self._container = av.open(str(path), "w", format="mp4", options=FRAGMENTED)
+        self._closed = False
+        with writing("path", self.path):
+            self._container = av.open(str(self.path), "w", format="mp4", options=FRAGMENTED)
         self._stream = self._add_stream(encoder, crf)
 
     def _add_stream(self, encoder: str, crf: int) -> VideoStream:
@@ -60,8 +70,13 @@ class VideoWriter:
 
     def write(self, image: Frame, time: float | None = None) -> None:
         """Append one RGB image, shown from ``time`` seconds on (by default: one frame after the last one)."""
+        if self._closed:
+            raise ValueError("write must come before close: the video is finished")
+        if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
+            raise ValueError(f"image must be an array of uint8, got {shown(image)}")
         if image.shape != (self.size[1], self.size[0], 3):
             raise ValueError(f"image must have the shape {(self.size[1], self.size[0], 3)}, got {image.shape}")
+        time = None if time is None else check_number("time", time, 0, LAST)
         ticks = self._next if time is None else max(round(time * TICKS), self._next)
         picture = av.VideoFrame.from_ndarray(_even(image), format="rgb24")
         picture.pts, picture.time_base = ticks, Fraction(1, TICKS)
@@ -70,6 +85,9 @@ class VideoWriter:
 
     def close(self) -> None:
         """Finish the file; without any image written, no file is left."""
+        if self._closed:
+            return
+        self._closed = True
         if self._next == 0:
             self._container.close()
             self.path.unlink(missing_ok=True)
@@ -83,6 +101,13 @@ class VideoWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _checked(size: object) -> tuple[int, int]:
+    if not isinstance(size, (tuple, list)) or len(size) != 2:
+        raise ValueError(f"size must be two whole numbers, width and height, got {shown(size)}")
+    width, height = (check_whole(f"{name} in size", each, 1, LARGEST) for name, each in zip(SIDES, size, strict=True))
+    return width, height
 
 
 def h264_encoder() -> str | None:

@@ -7,7 +7,7 @@ Build a :class:`Gallery`, then call an :class:`Identifier` frame by frame.
 
 from metrack.estimate import Identity
 from metrack.identity.crops import folder_crops
-from metrack.identity.gallery import Gallery
+from metrack.identity.gallery import Gallery, check_gallery
 from metrack.identity.identifier import Identifier
 from metrack.identity.metric import learn_metric
 from metrack.identity.residual import cumulative, distances, nearest
@@ -16,6 +16,7 @@ __all__ = [
     "Gallery",
     "Identifier",
     "Identity",
+    "check_gallery",
     "cumulative",
     "distances",
     "folder_crops",

@@ -6,13 +6,14 @@ ones are taken.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from metrack.arrays import Frame
+from metrack.arrays import Frame, shown
 from metrack.box import Box
 from metrack.frames.images import SUFFIXES, natural_order, read_image
 from metrack.identity.describe import Patch, normal_size, patch_of
@@ -30,12 +31,21 @@ def folder_crops(folder: Path) -> Iterator[NamedCrop]:
 
 
 def _read(path: Path) -> Patch:
-    return normal_size(read_image(path, "gallery"), f"crop {str(path)!r}")
+    return normal_size(read_image(path, "gallery"), f"crop {shown(str(path))}")
 
 
 def box_crops(boxes: Iterable[tuple[str, Frame, Box | tuple[float, float, float, float]]]) -> Iterator[NamedCrop]:
     """Cut a name's box out of a frame, for every ``(name, frame, box)``."""
-    return ((name, patch_of(frame, box)) for name, frame, box in boxes)
+    if not isinstance(boxes, Iterable):
+        raise ValueError(f"boxes must be (name, frame, box) for each, got {shown(boxes)}")
+    return map(_box_crop, boxes)
+
+
+def _box_crop(each: object) -> NamedCrop:
+    if not isinstance(each, (tuple, list)) or len(each) != 3:
+        raise ValueError(f"boxes must be (name, frame, box) for each, got {shown(each)}")
+    name, frame, box = each
+    return name, patch_of(frame, box)
 
 
 def spread(items: Sequence[Item], most: int = MOST_TEMPLATES) -> list[Item]:
@@ -49,18 +59,18 @@ def spread(items: Sequence[Item], most: int = MOST_TEMPLATES) -> list[Item]:
 
 
 def _crop_files(folder: Path) -> list[tuple[str, list[Path]]]:
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # also where the system refuses the name
         raise ValueError(
-            f"gallery must be a folder with one folder of crops per target, but there is no {str(folder)!r}"
+            f"gallery must be a folder with one folder of crops per target, but there is no {shown(str(folder))}"
         )
     targets = natural_order([each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")])
     if not targets:
-        raise ValueError(f"gallery must hold one folder of crops per target, but {str(folder)!r} holds no folders")
+        raise ValueError(f"gallery must hold one folder of crops per target, but {shown(str(folder))} holds no folders")
     return [(target.name, spread(_images(target))) for target in targets]
 
 
 def _images(folder: Path) -> list[Path]:
     images = [each for each in folder.iterdir() if each.suffix.lower() in SUFFIXES and not each.name.startswith(".")]
     if not images:
-        raise ValueError(f"every target of a gallery must have an image, but {str(folder)!r} has none")
+        raise ValueError(f"every target of a gallery must have an image, but {shown(str(folder))} has none")
     return natural_order(images)

@@ -29,7 +29,8 @@ Patch = NDArray[np.uint8]
 
 def patch_of(frame: Frame, box: Box | tuple[float, float, float, float]) -> Patch:
     """Cut a box out of a frame, border pixels repeated beyond the frame, and bring it to normal size."""
-    x, y, w, h = check_box(box, check_frame(frame).shape).to_xywh()
+    frame = check_frame(frame)
+    x, y, w, h = check_box(box, frame.shape).to_xywh()
     columns = np.clip(np.arange(round(x), max(round(x + w), round(x) + 1)), 0, frame.shape[1] - 1)
     rows = np.clip(np.arange(round(y), max(round(y + h), round(y) + 1)), 0, frame.shape[0] - 1)
     return normal_size(frame[rows[:, None], columns])

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
-from metrack.arrays import Floats, Frame
+from metrack.arrays import Floats, Frame, as_floats, shown
 from metrack.box import Box
-from metrack.checks import check_seed
+from metrack.checks import LONGEST_NAME, check_number, check_path, check_seed, writing
 from metrack.files import LARGEST, Expectations, Expected, read_state, write_state
 from metrack.identity.crops import NamedCrop, box_crops, folder_crops, spread
 from metrack.identity.describe import DIMENSION, Patch, describe, family
@@ -32,6 +32,7 @@ COPIES = 4  # of a template in other light
 MOST_SAMPLES = 3000  # templates and copies from which the metric is learned, but at least one family per target
 SMALLEST_USUAL = 1e-6  # of descriptors of squared length 1: what rounding makes of zero
 ROUNDING = 1e-3  # of the numbers of a descriptor of length 1
+LARGEST_NUMBER = 1e9  # of a descriptor: what they are squared to is finite
 KIND = "gallery"
 
 
@@ -46,6 +47,11 @@ class Gallery:
     _sets: TemplateSets = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.names, tuple) or not self.names or len(set(map(_name, self.names))) < len(self.names):
+            raise ValueError(f"names must be a tuple of different names, got {shown(self.names)}")
+        if not isinstance(self.templates, tuple) or len(self.templates) != len(self.names):
+            raise ValueError(f"templates must be one array for each of {len(self.names)} names")
+        check_number("usual", self.usual, SMALLEST_USUAL, LARGEST_NUMBER)
         with one_blas_thread():
             object.__setattr__(self, "_sets", TemplateSets(self.templates, RIDGE, self.metric))
 
@@ -55,7 +61,7 @@ class Gallery:
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str], *, seed: int = 0) -> Self:
         """Learn from crops, ``FOLDER/<name>/*.jpg``; other image files do as well."""
-        return cls.from_crops(folder_crops(Path(folder)), seed=seed)
+        return cls.from_crops(folder_crops(check_path("folder", folder)), seed=seed)
 
     @classmethod
     def from_boxes(
@@ -70,7 +76,7 @@ class Gallery:
         rng = np.random.default_rng(check_seed(seed))
         patches: dict[str, list[Patch]] = {}
         for name, patch in crops:
-            patches.setdefault(name, []).append(patch)
+            patches.setdefault(_name(name), []).append(patch)
         known = {name: spread(each) for name, each in patches.items()}
         relit = MOST_SAMPLES // ((1 + COPIES) * max(len(known), 1))
         families = {
@@ -99,11 +105,15 @@ class Gallery:
 
     def distances(self, descriptors: Floats) -> NDArray[np.float64]:
         """How badly each target explains each descriptor by itself: ``(T, K)`` for ``(T, D)``."""
+        seen = as_floats("descriptors", descriptors, columns=self.templates[0].shape[1])
+        if not (np.abs(seen) <= LARGEST_NUMBER).all():
+            raise ValueError(f"descriptors must be finite numbers up to {LARGEST_NUMBER:g}, got others")
         with one_blas_thread():
-            return self._sets.distances(descriptors)
+            return self._sets.distances(seen)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the gallery to an ``.npz`` file, without pickle."""
+        file = check_path("path", path)
         meta = {
             "kind": KIND,
             "names": self.names,
@@ -111,12 +121,14 @@ class Gallery:
             "usual": self.usual,
         }
         metric = {} if self.metric is None else {"metric": self.metric}
-        write_state(Path(path), meta, {"templates": np.concatenate(self.templates), **metric})
+        with writing("path", file):
+            write_state(file, meta, {"templates": np.concatenate(self.templates), **metric})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read back what :meth:`save` wrote."""
-        if not Path(path).is_file():
+        path = check_path("gallery", path)
+        if not os.path.isfile(path):
             raise ValueError(f"gallery must be a file made by metrack gallery build, but there is no file {path}")
         try:
             meta, arrays = read_state(Path(path), expected=cls._expected)
@@ -149,6 +161,19 @@ class Gallery:
             cholesky(metric.astype(np.float64), check_finite=False)
         templates = np.split(rows, np.cumsum(meta["counts"])[:-1])
         return cls(tuple(meta["names"]), tuple(templates), metric, meta["usual"])
+
+
+def check_gallery(gallery: object) -> Gallery | None:
+    """Return ``gallery`` if it is one, or None."""
+    if gallery is not None and not isinstance(gallery, Gallery):
+        raise ValueError(f"gallery must be a Gallery or None, got {shown(gallery)}")
+    return gallery
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        raise ValueError(f"name must be a text of 1 to {LONGEST_NAME} printable characters, got {shown(name)}")
+    return name
 
 
 def _left_out(templates: Floats, families: Floats, metric: Floats | None) -> NDArray[np.float64]:

@@ -14,13 +14,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.arrays import Frame
+from metrack.arrays import Frame, as_floats, shown
 from metrack.box import Box
+from metrack.checks import check_number
 from metrack.estimate import Identity
 from metrack.identity.describe import describe, patch_of
 from metrack.identity.gallery import Gallery
 
 UNKNOWN = 1.5  # times the usual distance of the gallery
+LARGEST_WEIGHT = 1e15  # sums of scores beyond it would no longer change
 ABNORMAL = 2.0  # times the usual distance and the mean distance so far
 
 
@@ -40,10 +42,12 @@ class Identifier:
     """
 
     def __init__(self, gallery: Gallery, *, unknown: float = UNKNOWN) -> None:
-        if not unknown > 0:
-            raise ValueError(f"unknown must be a number above 0, got {unknown!r}")
+        if not isinstance(gallery, Gallery):
+            raise ValueError(f"gallery must be a Gallery, got {shown(gallery)}")
+        if not check_number("unknown", unknown, 0) > 0:
+            raise ValueError(f"unknown must be a number above 0, got {shown(unknown)}")
         self.gallery = gallery
-        self.unknown = unknown
+        self.unknown = float(unknown)
         self.reset()
 
     def reset(self) -> None:
@@ -53,13 +57,13 @@ class Identifier:
 
     def identify(self, frame: Frame, box: Box | tuple[float, float, float, float], score: float) -> Identity:
         """Take in what ``box`` marks in the next frame, followed with this score in [0, 1]."""
-        if not 0 <= score <= 1:
-            raise ValueError(f"score must be a number between 0 and 1, got {score!r}")
+        score = check_number("score", score, 0, 1)
         return self.take_in(describe(patch_of(frame, box)), score)
 
     def take_in(self, descriptor: NDArray[np.float32], score: float) -> Identity:
         """Take in a descriptor ``(D,)`` instead of a frame and a box."""
-        apart = self.gallery.distances(descriptor[None])[0]
+        score = check_number("score", score, 0, 1)
+        apart = self.gallery.distances(as_floats("descriptor", descriptor)[None])[0]
         before = self._sums / self._weight if self._weight > 0 else self._sums
         self._sums = self._sums + score * apart
         self._weight += score
@@ -93,9 +97,14 @@ class Identifier:
     @classmethod
     def from_dict(cls, gallery: Gallery, values: Mapping[str, Any], *, unknown: float = UNKNOWN) -> Self:
         """Go on from what :meth:`to_dict` returned."""
-        if len(values["sums"]) != len(gallery):
-            raise ValueError(f"values must have {len(gallery)} sums, one per target, got {len(values['sums'])}")
         identifier = cls(gallery, unknown=unknown)
-        identifier._sums = np.array(values["sums"], np.float64)
-        identifier._weight = float(values["weight"])
+        if not isinstance(values, Mapping) or not {"sums", "weight"} <= values.keys():
+            raise ValueError(f"values must be sums and a weight, got {shown(values)}")
+        sums = as_floats("sums", values["sums"])
+        if len(sums) != len(gallery):
+            raise ValueError(f"values must have {len(gallery)} sums, one per target, got {len(sums)}")
+        if not (np.isfinite(sums).all() and sums.min() >= 0):
+            raise ValueError(f"sums must be finite numbers of at least 0, got {shown(values['sums'])}")
+        identifier._sums = np.array(sums)
+        identifier._weight = check_number("weight", values["weight"], 0, LARGEST_WEIGHT)
         return identifier

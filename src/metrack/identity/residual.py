@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-from metrack.arrays import Floats, Ints
+from metrack.arrays import Floats, Ints, shown
 from metrack.representation.metric_weighted import residual_energy
 
 
@@ -96,5 +96,10 @@ def _explaining(rows: Floats, weighted: Floats, ridge: float) -> Floats:
 
 
 def _check(templates: Sequence[Floats]) -> None:
+    for each in templates:
+        if not isinstance(each, np.ndarray) or each.ndim != 2 or each.dtype.kind != "f":
+            raise ValueError(f"templates must be arrays of numbers of shape (n, D), got {shown(each)}")
+        if each.shape[1] != templates[0].shape[1] or not np.isfinite(each).all():
+            raise ValueError(f"templates must be finite descriptors of one length, got {shown(each)}")
     if not templates or not all(len(each) for each in templates):
         raise ValueError("templates must hold at least one descriptor of every target")

@@ -40,7 +40,8 @@ class RivalTracker(ABC):
 
     def init(self, frame: Frame, box: Box) -> None:
         """Start on the target marked in a frame; may be called again at any time."""
-        first = check_box(box, check_frame(frame).shape)
+        frame = check_frame(frame)
+        first = check_box(box, frame.shape)
         self._start(frame, first)
         self._shape, self._box = frame.shape, first
 

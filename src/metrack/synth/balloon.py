@@ -11,15 +11,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from metrack.arrays import Frame
+from metrack.arrays import Frame, shown
 from metrack.box import Box
-from metrack.checks import check_seed, check_whole
-from metrack.synth.clip import Clip, Truth
+from metrack.checks import check_number, check_seed, check_switch, check_whole
+from metrack.synth.area_sprite import AreaSprite
+from metrack.synth.clip import LONGEST, Clip, Truth
 from metrack.synth.flight import BODY, LONG_STORY, SHORTEST_STORY, STAGE, Flight
 from metrack.synth.landscape import CLOUD, RED, TURQUOISE, paint_balloon, paint_cloud, paint_landscape
 from metrack.synth.picture import Picture, lay
 
 SMALLEST_SIZE = (160, 120)  # pixels: the balloon is then 13 wide
+LARGEST_SIZE = (3840, 2160)  # takes a minute to paint
+FASTEST = 1000.0  # pixels a frame, and apart, of balloons that cross
 NOISE = 1.5  # grey levels, standard deviation
 
 
@@ -99,12 +102,16 @@ def builtin_clip(
     >>> len(clip), clip[0].shape, clip.truth[0].visible
     (60, (360, 480, 3), 1.0)
     """
-    check_whole("frames", frames, LONG_STORY if elsewhere else SHORTEST_STORY if occlusion or departure else 1)
+    switches = {"occlusion": occlusion, "departure": departure, "elsewhere": elsewhere, "twin": twin}
+    for name, value in {**switches, "lighting": lighting}.items():
+        check_switch(name, value)
+    least = LONG_STORY if elsewhere else SHORTEST_STORY if occlusion or departure else 1
+    frames = check_whole("frames", frames, least, LONGEST)
     check_seed(seed)
     if not isinstance(size, (tuple, list)) or len(size) != 2:
-        raise ValueError(f"size must be two whole numbers, width and height, got {size!r}")
-    check_whole("width in size", size[0], SMALLEST_SIZE[0])
-    check_whole("height in size", size[1], SMALLEST_SIZE[1])
+        raise ValueError(f"size must be two whole numbers, width and height, got {shown(size)}")
+    check_whole("width in size", size[0], SMALLEST_SIZE[0], LARGEST_SIZE[0])
+    check_whole("height in size", size[1], SMALLEST_SIZE[1], LARGEST_SIZE[1])
     return BalloonClip(Flight(frames, departure or elsewhere, elsewhere), size, seed, occlusion, twin, lighting)
 
 
@@ -115,15 +122,22 @@ def crossing_balloons(
 
     The second flies in front, to the right, ``apart`` pixels lower; they differ in colour unless they are ``alike``.
     """
+    check_switch("alike", alike)
+    speed, apart = check_number("speed", speed, -FASTEST, FASTEST), check_number("apart", apart, -FASTEST, FASTEST)
     scenery = builtin_clip(frames, (320, 240), seed, occlusion=False, departure=False, twin=False, lighting=False)
     sprites = [paint_balloon(colours, twist=False) for colours in (RED, RED if alike else TURQUOISE)]
-    for index in range(frames):
-        way = speed * (index - frames / 2)
-        boxes = [Box.from_centre(160 + side * way, 105 + side * apart / 2, *BODY) for side in (-1, 1)]
-        image = scenery.paint(index, with_target=False).astype(np.float32)
-        for sprite, box in zip(sprites, boxes, strict=True):
-            lay(image, *sprite.stamp(box, image.shape))
-        yield image.astype(np.uint8), (boxes[0], boxes[1])
+    return (_crossing(scenery, sprites, index, speed, apart) for index in range(frames))
+
+
+def _crossing(
+    scenery: Clip, sprites: list[AreaSprite], index: int, speed: float, apart: float
+) -> tuple[Frame, tuple[Box, Box]]:
+    way = speed * (index - len(scenery) / 2)
+    boxes = [Box.from_centre(160 + side * way, 105 + side * apart / 2, *BODY) for side in (-1, 1)]
+    image = scenery.paint(index, with_target=False).astype(np.float32)
+    for sprite, box in zip(sprites, boxes, strict=True):
+        lay(image, *sprite.stamp(box, image.shape))
+    return image.astype(np.uint8), (boxes[0], boxes[1])
 
 
 def _drift(texture: Picture, shift: float) -> Picture:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from metrack.arrays import Frame
+from metrack.arrays import Frame, shown
 from metrack.box import Box
+
+LONGEST = 20_000  # frames: their boxes take a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,9 @@ class Clip(ABC):
         return self._frames
 
     def __getitem__(self, index: int) -> Frame:
+        index = operator.index(index)
         if not -len(self) <= index < len(self):
-            raise IndexError(f"frame must be between {-len(self)} and {len(self) - 1}, got {index}")
+            raise IndexError(f"frame must be between {-len(self)} and {len(self) - 1}, got {shown(index)}")
         return self.paint(index % len(self))
 
     def __iter__(self) -> Iterator[Frame]:

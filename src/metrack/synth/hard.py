@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from metrack.arrays import Frame
+from metrack.arrays import Frame, shown
 from metrack.checks import check_seed, check_whole, did_you_mean
 from metrack.synth.backdrops import BACKDROPS, sand
-from metrack.synth.clip import Clip, Truth
+from metrack.synth.clip import LONGEST, Clip, Truth
 from metrack.synth.figures import FIGURES, pale_stone, post
 from metrack.synth.picture import Picture, Reals, lay
 from metrack.synth.sprite import Sprite
@@ -113,9 +113,11 @@ def hard_clip(difficulty: str, frames: int = FRAMES, seed: int = 0) -> HardClip:
     >>> len(clip), clip[0].shape, clip.truth[0].visible
     (3, (240, 320, 3), 1.0)
     """
-    if difficulty not in STORIES:
-        raise ValueError(f"difficulty must be one that is known, got {difficulty!r}{did_you_mean(difficulty, STORIES)}")
-    return HardClip(difficulty, check_whole("frames", frames, 1), check_seed(seed))
+    if not isinstance(difficulty, str) or difficulty not in STORIES:
+        raise ValueError(
+            f"difficulty must be one that is known, got {shown(difficulty)}{did_you_mean(difficulty, STORIES)}"
+        )
+    return HardClip(difficulty, check_whole("frames", frames, 1, LONGEST), check_seed(seed))
 
 
 def _seen(backdrop: Picture, camera: Reals, moment: float) -> Picture:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.arrays import Floats, Frame
+from metrack.arrays import Floats, Frame, shown
 from metrack.box import Box
 from metrack.tracking.tracker import Tracker
 
@@ -40,6 +40,8 @@ def confidence_map(tracker: Tracker, frame: Frame, radius: int, *, metric: bool 
     >>> scores.shape, bool(scores[20, 20] > scores[20, 0])  # the box itself; twenty pixels left of it
     ((41, 41), True)
     """
+    if not isinstance(tracker, Tracker):
+        raise ValueError(f"tracker must be a Tracker, got {shown(tracker)}")
     radius = check_radius(radius)
     boxes = _shifted(tracker.box, radius)
     corners = boxes[[0, -1]]  # part of every piece, so that all pieces are cut from the same window
@@ -51,7 +53,7 @@ def confidence_map(tracker: Tracker, frame: Frame, radius: int, *, metric: bool 
 def check_radius(radius: object) -> int:
     """Return ``radius`` if a map can be that large."""
     if isinstance(radius, bool) or not isinstance(radius, (int, np.integer)) or not 1 <= radius <= LARGEST_RADIUS:
-        raise ValueError(f"radius must be a whole number of pixels from 1 to {LARGEST_RADIUS}, got {radius!r}")
+        raise ValueError(f"radius must be a whole number of pixels from 1 to {LARGEST_RADIUS}, got {shown(radius)}")
     return int(radius)
 
 

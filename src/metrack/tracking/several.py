@@ -22,20 +22,19 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
-from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from metrack.arrays import Floats, Frame
+from metrack.arrays import Floats, Frame, shown
 from metrack.box import Box
-from metrack.checks import check_frame
+from metrack.checks import check_frame, check_path, writing
 from metrack.config import TrackerConfig
 from metrack.estimate import TRACKING, Estimate
 from metrack.files import Expectations, naming, under
-from metrack.identity import Gallery
+from metrack.identity import Gallery, check_gallery
 from metrack.threads import one_blas_thread
 from metrack.tracking.saved import read_tracker, write_tracker
 from metrack.tracking.saved_values import MOST_FRAMES, checked_shape, whole
@@ -77,7 +76,7 @@ class MultiTracker:
     ) -> None:
         usual = Tracker(preset, seed=seed)
         self.config, self.seed = usual.config, usual.seed
-        self.gallery = gallery
+        self.gallery = check_gallery(gallery)
         self._trackers: dict[int, Tracker] = {}
         self._apart: set[Pair] = set()  # pairs that have been at two places
         self._numbers = 0  # given so far
@@ -87,6 +86,8 @@ class MultiTracker:
     @classmethod
     def of(cls, trackers: Mapping[int, Tracker]) -> Self:
         """Go on with targets, at least one, that were followed one by one; all with the same settings."""
+        if not isinstance(trackers, Mapping) or not trackers or not all(map(_is_followed, trackers.items())):
+            raise ValueError(f"trackers must be trackers with a target, by numbers from 1 on, got {shown(trackers)}")
         first = trackers[min(trackers)]
         gallery = None if first.identifier is None else first.identifier.gallery
         several = cls(first.config, seed=first.seed, gallery=gallery)
@@ -109,9 +110,10 @@ class MultiTracker:
 
     def remove(self, target: int) -> None:
         """Follow a target no longer; its number is not given again."""
-        if target not in self._trackers:
-            known = ", ".join(map(str, self._trackers)) or "none"
-            raise ValueError(f"target must be one of those followed ({known}), got {target!r}")
+        whole = isinstance(target, (int, np.integer)) and not isinstance(target, bool)
+        if not whole or target not in self._trackers:
+            known = shown(list(self._trackers))[1:-1] or "none"
+            raise ValueError(f"target must be one of those followed ({known}), got {shown(target)}")
         del self._trackers[target]
         self._apart = {pair for pair in self._apart if target not in pair}
         self._shape = self._shape if self._trackers else None
@@ -189,6 +191,7 @@ class MultiTracker:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything the next frame needs to an ``.npz`` file (no pickle)."""
+        file = check_path("path", path)
         states = {str(number): tracker.to_saved() for number, tracker in self._trackers.items()}
         meta = {
             "kind": KIND,
@@ -201,13 +204,15 @@ class MultiTracker:
             "trackers": {number: state for number, (state, _) in states.items()},
         }
         arrays = {f"{number}.{name}": each for number, (_, own) in states.items() for name, each in own.items()}
-        write_tracker(Path(path), meta, arrays)
+        with writing("path", file):
+            write_tracker(file, meta, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
-        meta, arrays = read_tracker(Path(path), cls._expected)
-        with naming(Path(path)):
+        file, gallery = check_path("path", path), check_gallery(gallery)
+        meta, arrays = read_tracker(file, cls._expected)
+        with naming(file):
             several = cls(TrackerConfig.from_dict(meta["config"]), seed=meta["seed"], gallery=gallery)
             several._restore(meta, arrays)
         return several
@@ -232,6 +237,11 @@ class MultiTracker:
         shapes = {None} if not self._trackers else {tracker.shape for tracker in self._trackers.values()}
         if shapes != {self._shape} or any(each.config != self.config for each in self._trackers.values()):
             raise ValueError("its targets must have the same settings and frames of one shape")
+
+
+def _is_followed(item: tuple[object, object]) -> bool:
+    number, tracker = item
+    return type(number) is int and number >= 1 and isinstance(tracker, Tracker) and tracker.has_target
 
 
 def target_seed(seed: int, target: int) -> int:

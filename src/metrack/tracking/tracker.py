@@ -5,22 +5,32 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrack.arrays import Floats, Frame
+from metrack.arrays import Floats, Frame, as_floats, shown
 from metrack.box import Box, iou
-from metrack.checks import check_box, check_frame, check_seed, is_usable
+from metrack.checks import (
+    check_box,
+    check_boxes,
+    check_frame,
+    check_number,
+    check_pair,
+    check_path,
+    check_seed,
+    check_switch,
+    is_usable,
+    writing,
+)
 from metrack.config import TrackerConfig, preset
 from metrack.estimate import TRACKING, Estimate, Evidence, Identity, Info
 from metrack.features.colour import colours_of
 from metrack.features.extractor import ENERGY, View
 from metrack.files import Expectations, naming
-from metrack.identity import Gallery, Identifier
+from metrack.identity import Gallery, Identifier, check_gallery
 from metrack.memory.training_boxes import background_boxes, foreground_boxes, ranked_boxes
 from metrack.metric.schedule import due
 from metrack.motion.cloud import Cloud
@@ -51,6 +61,8 @@ class Sighting:
     randomness: Mapping[str, Any]
     """State of the random generator after the look."""
     watch: Stopwatch
+    target: TargetState = field(repr=False)
+    """The target that was looked for."""
 
 
 class Tracker:
@@ -76,6 +88,7 @@ class Tracker:
     ) -> None:
         self.config = _configuration(preset)
         self.seed = check_seed(seed)
+        gallery = check_gallery(gallery)
         self.identifier = None if gallery is None else Identifier(gallery)
         self.sampled: tuple[Floats, Floats] = (np.empty((0, 4)), np.empty((0, 4)))
         """Boxes of the foreground and background samples that were taken last."""
@@ -85,11 +98,12 @@ class Tracker:
         """Start on the target that ``box`` (x, y, w, h) marks in ``frame``; may be called again at any time."""
         frame = check_frame(frame)
         first = check_box(box, frame.shape)
+        state = TargetState.start(self.config, frame, first, self.seed)
+        with one_blas_thread():
+            self._learn(state, frame, state.locator.first_window(frame, first))
+        self._state = state
         if self.identifier is not None:
             self.identifier.reset()
-        self._state = TargetState.start(self.config, frame, first, self.seed)
-        with one_blas_thread():
-            self._learn(self._state, frame, self._state.locator.first_window(frame, first))
 
     def update(self, frame: Frame) -> Estimate:
         """Find the target in the next frame. A best-guess box is always given, also when the target is gone."""
@@ -99,7 +113,7 @@ class Tracker:
 
     def look(self, frame: Frame, *, brief: bool = False) -> Sighting:
         """Look for the target in the next frame, and change nothing; ``brief`` skips the search over scales."""
-        state = self._started("look")
+        state, brief = self._started("look"), check_switch("brief", brief)
         frame = check_frame(frame, like=state.shape)
         generator, watch = state.rng.bit_generator, Stopwatch()
         before = generator.state
@@ -116,7 +130,10 @@ class Tracker:
 
         Nothing changes, as with :meth:`look`.
         """
-        state, cloud, view = self._started("look_elsewhere"), sighting.cloud, sighting.view
+        state, sighting = self._started("look_elsewhere"), self._own(sighting)
+        frame, cloud, view = check_frame(frame, like=state.shape), sighting.cloud, sighting.view
+        taken = as_floats("taken", taken, columns=4) if len(taken) else np.empty((0, 4))
+        overlap = check_number("overlap", overlap, 0.0, 1.0)
         generator = state.rng.bit_generator
         before, generator.state = generator.state, sighting.randomness
         try:
@@ -135,7 +152,7 @@ class Tracker:
 
         A target that was hidden must make a better case. Minus infinity where it looks as if it still were.
         """
-        state = self._started("claim")
+        state, sighting = self._started("claim"), self._own(sighting)
         if state.presence.is_hidden(sighting.evidence, probability(sighting.odds)):
             return -math.inf
         wider = widening(state.unseen)
@@ -157,7 +174,9 @@ class Tracker:
         the target is hidden. From such a frame, and with ``memory.learn_when`` "tracking" from any frame in which the
         target is hidden, nothing is learned, and the next search starts from where it was last seen.
         """
-        state, watch = self._started("commit"), sighting.watch
+        state, watch = self._started("commit"), self._own(sighting).watch
+        frame, learn = check_frame(frame, like=state.shape), check_switch("learn", learn)
+        displaced = None if displaced is None else check_pair("displaced", displaced, 0, 1)
         watch.resume()
         state.rng.bit_generator.state = sighting.randomness
         state.frame, state.box = state.frame + 1, sighting.box
@@ -179,17 +198,23 @@ class Tracker:
         return Estimate(state.box, sure, verdict.state, verdict, info, identity)
 
     def score(self, frame: Frame, boxes: Floats, *, metric: bool = True) -> NDArray[np.float64]:
-        """Score boxes ``(N, 4)`` of a frame by what is remembered, and change nothing.
+        """Score boxes ``(N, 4)``, N up to 20,000, of a frame by what is remembered, and change nothing.
 
         Without the metric, the same samples are compared as if none had been learned.
         """
-        state = self._started("score")
+        state, metric = self._started("score"), check_switch("metric", metric)
         frame = check_frame(frame, like=state.shape)
+        boxes = check_boxes(boxes, frame.shape)
         with one_blas_thread():
             view = state.observer.cut(frame, boxes, state.locator.zoom)
             appearance = state.appearance if metric else state.appearance.without_metric()
             descriptors = view.describe(boxes)
             return state.observer.score(*appearance.energies(descriptors), state.appearance.template_error(descriptors))
+
+    @property
+    def has_target(self) -> bool:
+        """Whether :meth:`init` has given it a target."""
+        return self._state is not None
 
     @property
     def box(self) -> Box:
@@ -216,6 +241,11 @@ class Tracker:
             raise ValueError(f"{what} needs a target: call init(frame, box) first")
         return self._state
 
+    def _own(self, sighting: object) -> Sighting:
+        if not isinstance(sighting, Sighting) or sighting.target is not self._state:
+            raise ValueError(f"sighting must be what this tracker's look returned, got {shown(sighting)}")
+        return sighting
+
     def _query(self, state: TargetState, frame: Frame, watch: Stopwatch, brief: bool) -> Query:
         learning = not brief and due(state.frame + 1, self.config.memory.every)
         return Query(frame, state.box, state.last_seen, state.unseen, brief, learning, state.rng, watch)
@@ -230,7 +260,7 @@ class Tracker:
         evidence = Evidence(float(cloud.theta_f[chosen]) / ENERGY, template / ENERGY, float(gap @ gap), response)
         odds = log_odds(evidence, self.config.confidence.weights)
         query.watch.lap("estimate")
-        return Sighting(box, cloud, chosen, view, evidence, odds, query.rng.bit_generator.state, query.watch)
+        return Sighting(box, cloud, chosen, view, evidence, odds, query.rng.bit_generator.state, query.watch, state)
 
     def _identify(self, frame: Frame, box: Box, sure: float) -> Identity | None:
         """Say who it is, where there is a gallery and enough of the target in the frame."""
@@ -255,7 +285,9 @@ class Tracker:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything the next frame needs to an ``.npz`` file (no pickle)."""
-        write_tracker(Path(path), *self.to_saved())
+        target, saved = check_path("path", path), self.to_saved()
+        with writing("path", target):
+            write_tracker(target, *saved)
 
     def to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return everything the next frame needs, as values for JSON and as named arrays."""
@@ -266,8 +298,9 @@ class Tracker:
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gallery: Gallery | None = None) -> Self:
         """Read a file made by :meth:`save` and go on exactly where it stopped, with the gallery it had, if any."""
-        meta, arrays = read_tracker(Path(path), cls.expected)
-        with naming(Path(path)):
+        source, gallery = check_path("path", path), check_gallery(gallery)
+        meta, arrays = read_tracker(source, cls.expected)
+        with naming(source):
             return cls.from_saved(meta, arrays, gallery)
 
     @classmethod
@@ -309,4 +342,4 @@ def _configuration(chosen: str | TrackerConfig) -> TrackerConfig:
         return chosen
     if isinstance(chosen, str):
         return preset(chosen)
-    raise ValueError(f"preset must be a name or a TrackerConfig, got {type(chosen).__name__}")
+    raise ValueError(f"preset must be a name or a TrackerConfig, got {shown(chosen)}")
