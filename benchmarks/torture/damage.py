@@ -20,7 +20,6 @@ from torture.forked import in_child
 HOSTILE = 0.5  # share of hostile damages among those of files that have a form
 FORMS = (".npz", ".json", ".txt", ".csv", ".jsonl", ".tag")
 CHECKED = (".txt", ".csv", ".jsonl")  # texts that have checksums, or are made again, in folders of results
-BOMB = 3 << 29  # bytes that an archive unpacks to
 BOMBS = 0.02  # share of hostile damages
 
 
@@ -85,8 +84,7 @@ class Damage(Campaign):
             path.write_bytes(data)
             return how
         if rng.random() < BOMBS:
-            bomb(path, path.with_name(path.name), BOMB)
-            return "a bomb"
+            return bomb(path, self.folder / "bomb.zip")
         return hostile_npz(rng, path)
 
     def _check_others(self, subject: Subject, copy: Path, before: dict[Path, int | str], verdict: str) -> None:
