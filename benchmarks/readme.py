@@ -26,6 +26,7 @@ import numpy as np
 from rich.console import Console
 
 from development import data_folder
+from marked import around_the_table, replace_table
 from metrack.cli.options import in_options
 from metrack.cli.progress import Steps
 from metrack.evaluation.comparison import TrackerScores
@@ -35,14 +36,14 @@ from metrack.evaluation.published import read_published
 from metrack.evaluation.sequences import is_painted, read_sequences
 from metrack.evaluation.trackers import TrackerSpec
 from metrack.evaluation.workers import LocalWorkers, Workers
-from metrack.files import replace_text, write_json
+from metrack.files import write_json
 from metrack.rivals import INSTALL, RIVALS
 from metrack.runs.results import write_summary
 from speed import WARM_UP, clips, runners_of, time_in_turns
 from tuning import Part, due, scored_runs
 
 README = Path(__file__).parents[1] / "README.md"
-BEGIN, END = "<!-- table: made by make readme-table -->", "<!-- end of table -->"
+COMMAND = "make readme-table"
 SPEED = "speed.json"
 PRESETS = ("default", "fast", "paper", "paper-structured")
 TITLES_OF_RIVALS = {
@@ -87,7 +88,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def make_table(options: argparse.Namespace, console: Console, workers: Workers) -> int:
-    around_the_table(options.readme)
+    around_the_table(options.readme, COMMAND)
     if options.rounds < 1:
         raise ValueError(f"--rounds must be at least 1, got {options.rounds}")
     specs, missing = installed_trackers()
@@ -103,21 +104,10 @@ def make_table(options: argparse.Namespace, console: Console, workers: Workers) 
     seconds = times(options, trackers, parts[0][0])
     others = published([sequence.name for sequence in parts[0][0].sequences])
     lines = [introduction(parts[0][0]), "", *table(trackers, others, seconds), "", explanation(missing)]
-    before, after = around_the_table(options.readme)  # as it is by now
-    replace_text(options.readme, "\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"]))
+    replace_table(options.readme, COMMAND, lines)
     write_summary(options.out, {"status": "done", "kind": "readme-table"})
     console.print("\n".join(lines))
     return 0
-
-
-def around_the_table(readme: Path) -> tuple[str, str]:
-    """What stands before and after the marks."""
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"--readme must be a file with the lines {BEGIN} and {END}, but {str(readme)!r} has not both")
-    return before, after
 
 
 def installed_trackers() -> tuple[list[TrackerSpec], list[str]]:

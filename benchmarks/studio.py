@@ -18,6 +18,7 @@ where those two are not near zero, measure again.
 import argparse
 import json
 import os
+import secrets
 import shutil
 import statistics
 import struct
@@ -61,9 +62,14 @@ def paint(path, frames, size):
     return clip.first_box.to_xywh()
 
 
+def bearer():
+    """Return the header with which a program asks; the studio takes its token from the environment."""
+    return {"Authorization": f"Bearer {os.environ['METRACK_STUDIO_TOKEN']}"}
+
+
 def ask(address, path, body=None):
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(address + path, data, {"Content-Type": "application/json"})
+    request = urllib.request.Request(address + path, data, {"Content-Type": "application/json", **bearer()})
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)
 
@@ -200,7 +206,8 @@ def follow(address, wish, server, browser=None, pages=0):
 def follow_by_program(address, wish):
     """Follow once, watched by a program that answers at once and draws nothing: what the studio itself pays."""
     name = ask(address, "/api/runs", wish)["id"]
-    with connect(f"ws{address[4:]}/api/runs/{name}/watch?width=840", max_size=None) as socket:
+    watched = f"ws{address[4:]}/api/runs/{name}/watch?width=840"
+    with connect(watched, max_size=None, additional_headers=bearer()) as socket:
         state, count, began = "", 0, time.monotonic()
         while state != "done":
             message = socket.recv()
@@ -238,12 +245,15 @@ def main():
     parser.add_argument("--pages", type=int, nargs="*", default=(0, 1, 3), help="how many pages watch")
     parser.add_argument("--pace", choices=("full", "video", "both"), default="both", help="how fast to follow")
     options = parser.parse_args()
+    os.environ["METRACK_STUDIO_TOKEN"] = secrets.token_urlsafe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         box = paint(Path(folder) / "video.mp4", options.frames, tuple(options.size))
         words = [sys.executable, "-m", "metrack", "studio", folder, "--runs", f"{folder}/runs"]
         with subprocess.Popen([*words, "--port", "0", "--no-browser"], stdout=subprocess.PIPE, text=True) as server:
-            address = server.stdout.readline().split()[-1].rstrip("/")
+            entrance = server.stdout.readline().split()[-1]
+            address = entrance.partition("/?")[0]
             browser = Browser(f"{folder}/profile")
+            browser.open(entrance).close()  # for the cookie
             wish = {"source": "file:video.mp4", "boxes": [box], "preset": options.preset, "fast": True}
             follow(address, wish | {"stop": 30}, server.pid)
             while not Path(f"{folder}/runs/balloon.mp4").exists():

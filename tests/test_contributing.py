@@ -66,6 +66,7 @@ def test_new_files_are_new():
 
 def test_the_panel_of_the_example_shows(tmp_path):
     from support.studio import paint, studio
+    from support.visiting import let_in
 
     example = "Add a panel to the studio"
     (module,), (diff,) = blocks(example, "js"), blocks(example, "diff")
@@ -76,6 +77,7 @@ def test_the_panel_of_the_example_shows(tmp_path):
     with studio(tmp_path, tmp_path) as served, needed("playwright.sync_api").sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=browser(), args=["--no-sandbox"])
         page = chromium.new_page()
+        let_in(page.context, served)
         page.route("**/panels/list.js", lambda route: route.fulfill(body=listed, **script))
         page.route("**/panels/notes.js", lambda route: route.fulfill(body=module, **script))
         page.goto(f"{served.address}/#/")

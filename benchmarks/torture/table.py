@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from torture.campaign import Tally
@@ -38,6 +40,30 @@ def rows(names: list[str], out: Path, seed: int, half_hours: float) -> list[Line
         aim = round(kind.aim) if half_hours >= 1 else 0
         lines.append(Line(name, kind.unit, Tally.load(out / f"{name}.json", seed), aim))
     return lines
+
+
+COMMAND = "make torture"
+HEAD = ("campaign", "passes when", "tried", "asked for in half an hour", "minutes", "missed", "measured")
+
+
+def markdown(lines: list[Line], seed: int, minutes: float) -> list[str]:
+    """Return the table for a document, with the machine and the seed it was made with."""
+    made = f"{minutes:g} minutes on {os.cpu_count()} processors, seed {seed}, metrack {version('metrack')}."
+    rows = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
+    for line in lines:
+        tally, kind = line.tally, find(line.name)
+        figures = ", ".join(f"{name} {value:g}" for name, value in tally.figures.items())
+        cells = (
+            line.name,
+            kind.passes,
+            f"{tally.units:,} {kind.unit}",
+            f"{kind.aim:,}",
+            f"{tally.seconds / 60:.1f}",
+            str(len(tally.misses)),
+            figures,
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return [made, "", *rows]
 
 
 def show(lines: list[Line], *, head: bool = True) -> None:

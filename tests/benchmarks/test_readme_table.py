@@ -16,11 +16,13 @@ from metrack.rivals import RIVALS
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import readme  # noqa: E402
+from marked import END, around_the_table, begin_mark  # noqa: E402
 from support.in_process import InProcess  # noqa: E402
 
 CHOSEN = ("csrt", "mil", "dsst")
 FRAMES = 8
-TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold | table\n{readme.END}\n\nafter ünd\n"
+BEGIN = begin_mark(readme.COMMAND)
+TEXT = f"# Title\n\nbefore\n\n{BEGIN}\nold | table\n{END}\n\nafter ünd\n"
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,7 @@ def test_the_table_has_a_title_for_every_rival():
 
 
 def test_the_readme_has_the_marks():
-    before, after = readme.around_the_table(ROOT / "README.md")
+    before, after = around_the_table(ROOT / "README.md", readme.COMMAND)
     assert "## What to expect" in before
     assert "## How it works" in after
 
@@ -144,8 +146,8 @@ def test_one_command_runs_everybody_and_replaces_the_table_alone(tmp_path, data,
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [
-        (TEXT.replace(readme.BEGIN, ""), ["--data", "builtin"], "must be a file with the lines <!-- table"),
-        (TEXT.replace(readme.END, ""), ["--data", "builtin"], "must be a file with the lines <!-- table"),
+        (TEXT.replace(BEGIN, ""), ["--data", "builtin"], "must be a file with the lines <!-- table"),
+        (TEXT.replace(END, ""), ["--data", "builtin"], "must be a file with the lines <!-- table"),
         (TEXT, [], "METRACK_DATA must be a folder with sequences/"),
         (TEXT, ["--data", "builtin", "--repetitions", "0"], "repetitions must be at least 1, got 0"),
         (TEXT, ["--data", "builtin", "--rounds", "0"], "--rounds must be at least 1, got 0"),

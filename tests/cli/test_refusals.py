@@ -40,6 +40,37 @@ def two_sizes(folder: Path) -> str:
     return str(folder / "mixed")
 
 
+def huge_header(folder: Path) -> str:
+    Pillow.new("1", (20_000, 20_000)).save(folder / "huge.png")
+    return str(folder / "huge.png")
+
+
+def damaged_exif(folder: Path) -> str:
+    Pillow.new("RGB", (160, 120)).save(folder / "odd.tif", compression="tiff_lzw")
+    data = bytearray((folder / "odd.tif").read_bytes())
+    data[8:40] = b"\xff" * 32
+    (folder / "odd.tif").write_bytes(data)
+    return str(folder / "odd.tif")
+
+
+def many_samples(folder: Path) -> str:
+    Pillow.new("RGB", (160, 120)).save(folder / "many.tif")
+    data = (folder / "many.tif").read_bytes()
+    tag = b"\x15\x01\x03\x00\x01\x00\x00\x00"  # samples per pixel: one short
+    (folder / "many.tif").write_bytes(data.replace(tag + b"\x03", tag + b"\x99"))
+    return str(folder / "many.tif")
+
+
+def pipe(folder: Path) -> str:
+    os.mkfifo(folder / "pipe.mp4")
+    return str(folder / "pipe.mp4")
+
+
+def playlist(folder: Path) -> str:
+    (folder / "list.mp4").write_text("ffconcat version 1.0\nfile other.mp4\n")
+    return str(folder / "list.mp4")
+
+
 def somebody_elses(folder: Path) -> str:
     (folder / "thesis").mkdir()
     (folder / "thesis" / "chapter.txt").write_text("mine")
@@ -57,6 +88,14 @@ REFUSED: dict[str, tuple[Arguments, str]] = {
     "empty file": (lambda t, v, b: [empty_file(t), "--box", b], "empty.mp4' is empty"),
     "empty folder": (lambda t, v, b: [empty_folder(t), "--box", b], "has no files"),
     "two sizes": (lambda t, v, b: [two_sizes(t), "--box", b], "3.png is 80 x 60 and 1.png is 160 x 120"),
+    "huge image": (lambda t, v, b: [huge_header(t), "--box", b], "frames of at most 36000000 pixels"),
+    "damaged image": (lambda t, v, b: [damaged_exif(t), "--box", b], "odd.tif' cannot be read"),
+    "named pipe": (lambda t, v, b: [pipe(t), "--box", b], "it is a named pipe and not a file"),
+    "playlist": (lambda t, v, b: [playlist(t), "--box", b], "list.mp4' cannot be read as one"),
+    "very long name": (lambda t, v, b: ["x" * 5000, "--box", b], "SOURCE must be a video file"),
+    "digit that is none": (lambda t, v, b: ["²", "--box", b], "there is no file '²'"),
+    "camera of many digits": (lambda t, v, b: ["9" * 5000, "--box", b], "numbers from 0 to 9999"),
+    "name of other bytes": (lambda t, v, b: [os.fsdecode(b"\xff\xfe.mp4"), "--box", b], "there is no file"),
     "box outside": (lambda t, v, b: [v, "--box", "500,10,20,20"], "must lie in the frame of 160 x 120"),
     "box without area": (lambda t, v, b: [v, "--box", "10,10,20,0"], "positive width and height"),
     "box of NaN": (lambda t, v, b: [v, "--box", "nan,10,20,20"], "must be finite"),
@@ -129,8 +168,9 @@ def test_a_folder_without_permission_is_refused(video: Path, box: str, tmp_path:
     tmp_path.chmod(0o700)
 
 
-def test_the_process_itself_says_one_sentence_and_exits_with_1(tmp_path: Path) -> None:
-    process = start("track", tmp_path / "none.mp4", "--box", "1,2,30,40", "-o", tmp_path / "out")
+@pytest.mark.parametrize("make", [lambda folder: folder / "none.mp4", many_samples])
+def test_the_process_itself_says_one_sentence_and_exits_with_1(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    process = start("track", make(tmp_path), "--box", "1,2,30,40", "-o", tmp_path / "out")
     out, err = process.communicate(timeout=180)
     assert (process.returncode, out, err.count("\n")) == (1, "", 1)
 

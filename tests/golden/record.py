@@ -131,29 +131,30 @@ def studio_run(folder: Path, video: Path) -> Path:
     words = [sys.executable, "-u", "-m", "metrack", "studio", str(folder / "videos"), "--runs", str(folder / "runs")]
     server = subprocess.Popen([*words, "--port", "0", "--no-browser"], stdout=subprocess.PIPE, text=True, cwd=folder)
     try:
-        address = server.stdout.readline().split()[-1]
+        address, _, token = server.stdout.readline().split()[-1].partition("?token=")
+        bearer = {"Authorization": f"Bearer {token}"}
         boxes = [list(balloon_box().to_xywh()), [200, 150, 40, 40]]
-        name = ask(address, "api/runs", {"source": f"file:{video.name}", "boxes": boxes, "seed": 1})["id"]
-        wait(address, name)
-        ask(address, f"api/runs/{name}/correct", {"frame": 70, "target": 2, "box": [150, 100, 36, 44]})
-        ask(address, f"api/runs/{name}/go", {})
-        wait(address, name)
+        name = ask(address, bearer, "api/runs", {"source": f"file:{video.name}", "boxes": boxes, "seed": 1})["id"]
+        wait(address, bearer, name)
+        ask(address, bearer, f"api/runs/{name}/correct", {"frame": 70, "target": 2, "box": [150, 100, 36, 44]})
+        ask(address, bearer, f"api/runs/{name}/go", {})
+        wait(address, bearer, name)
     finally:
         server.terminate()
         server.wait(30)
     return folder / "runs" / name
 
 
-def ask(address: str, path: str, body: object = None):
+def ask(address: str, bearer: dict[str, str], path: str, body: object = None):
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(address + path, data, {"Content-Type": "application/json"})
+    request = urllib.request.Request(address + path, data, {"Content-Type": "application/json", **bearer})
     with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 
-def wait(address: str, name: str) -> None:
+def wait(address: str, bearer: dict[str, str], name: str) -> None:
     until = time.monotonic() + 120
-    while (state := ask(address, f"api/runs/{name}")["status"]["state"]) != "done":
+    while (state := ask(address, bearer, f"api/runs/{name}")["status"]["state"]) != "done":
         assert time.monotonic() < until, state
         assert state not in ("failed", "ended early")
         time.sleep(0.05)

@@ -139,7 +139,7 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"crop '.*1.png' must be at least 4 pixels on each side, got 1 x 1"):
             Gallery.from_folder(tmp_path)
         (tmp_path / "ann" / "1.png").write_text("no picture")
-        with pytest.raises(ValueError, match=r"gallery must have readable images, but '.*1.png' cannot be read as one"):
+        with pytest.raises(ValueError, match=r"gallery must have readable images, but '.*1.png' cannot be read"):
             Gallery.from_folder(tmp_path)
 
     def test_nothing_at_all(self):

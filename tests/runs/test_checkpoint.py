@@ -131,6 +131,30 @@ def test_a_run_killed_before_its_first_frame_begins_anew(whole, video, tmp_path)
     assert resumed_like(whole, video, out)
 
 
+def test_what_a_run_killed_at_its_very_end_left_goes_when_it_is_resumed(whole, video, tmp_path, capsys):
+    out = shutil.copytree(whole, tmp_path / "out")
+    (out / "resume").mkdir()
+    for name in ("resume/state_9.npz", "report.html.part", "metrack.lock"):
+        (out / name).write_bytes(b"left")
+    assert track(video, out, "--resume") == 0
+    assert "nothing is left to resume" in capsys.readouterr().out
+    assert {path.name for path in out.iterdir()} == {path.name for path in whole.iterdir()}
+
+
+def test_what_was_half_written_goes_when_a_run_is_resumed(whole, video, out):
+    for name in ("tracked.mp4", "tracked.mp4.part", "events.png.part"):  # of a run with a video; there is none now
+        (out / name).write_bytes(b"half")
+    assert resumed_like(whole, video, out)
+    assert {path.name for path in out.iterdir()} == {path.name for path in whole.iterdir()}
+
+
+def test_a_folder_killed_before_its_first_file_is_as_good_as_new(whole, video, tmp_path):
+    (tmp_path / "metrack.lock").write_text("1\n")
+    (tmp_path / "summary.json.part").write_text("{")
+    assert track(video, tmp_path) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in whole.iterdir()}
+
+
 def test_without_boxes_there_is_nothing_to_begin_with(video, tmp_path, capsys):
     (tmp_path / "summary.json").write_text(json.dumps({"program": "metrack", "status": "running"}))
     assert run(["track", str(video), "-o", str(tmp_path), "--resume"]) == 1

@@ -188,8 +188,8 @@ def test_a_session_cut_off_while_a_corrected_target_catches_up_goes_on_the_same(
     assert resumed.corrections == whole.corrections
 
 
-def corrected_with(folder, writes, monkeypatch):
-    """Correct a session that dies before one more file than ``writes`` is replaced; return the texts around it."""
+def cut_off(monkeypatch, writes, action):
+    """Do something that dies before one more file than ``writes`` is replaced; return whether it was done."""
     left, plain = [writes], files.os.replace
 
     def replace(*paths):
@@ -198,15 +198,21 @@ def corrected_with(folder, writes, monkeypatch):
             raise KeyboardInterrupt
         plain(*paths)
 
+    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+        patch.setattr(files.os, "replace", replace)
+        action()
+    return left[0] >= 0
+
+
+def corrected_with(folder, writes, monkeypatch):
+    """Correct a session that is cut off; return the trajectory before and after, and whether all was done."""
     session = begun(folder, correctable=True)
     follow(session, *range(1, 7))
     session.checkpoint()
     before = (folder / "trajectory.jsonl").read_bytes()
-    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
-        patch.setattr(files.os, "replace", replace)
-        session.correct(frame(3), 1, (30, 30, 30, 30))
+    done = cut_off(monkeypatch, writes, lambda: session.correct(frame(3), 1, (30, 30, 30, 30)))
     session.close()
-    return before, (folder / "trajectory.jsonl").read_bytes(), left[0] >= 0
+    return before, (folder / "trajectory.jsonl").read_bytes(), done
 
 
 def test_a_correction_cut_off_at_any_write_leaves_the_old_track_or_the_new_one(tmp_path, monkeypatch):
@@ -219,6 +225,28 @@ def test_a_correction_cut_off_at_any_write_leaves_the_old_track_or_the_new_one(t
         outcomes.append((after == before, done))
     assert outcomes[0] == (True, False)
     assert outcomes[-1] == (False, True)
+
+
+def test_a_correction_of_a_finished_run_cut_off_at_any_write_loses_neither_track(tmp_path, monkeypatch):
+    ended = []
+    for writes in range(16):
+        folder = tmp_path / str(writes)
+        session = begun(folder, correctable=True)
+        follow(session, *range(1, 7))
+        session.finish(DONE, None)
+        session.drop_checkpoint()
+        before = texts(folder)
+        done = cut_off(monkeypatch, writes, lambda session=session: session.correct(frame(3), 1, (30, 30, 30, 30)))
+        session.close()
+        if summary(folder)["status"] == DONE:
+            assert texts(folder) == before
+            ended.append("old")
+            continue
+        checkpoint = Checkpoint.load(folder)
+        assert (checkpoint.frames, len(checkpoint.corrections)) in ((7, 0), (4, 1))
+        ended.append("new" if checkpoint.corrections else "old")
+    assert (ended[0], ended[-1], done) == ("old", "new", True)
+    assert ended == sorted(ended, reverse=True)
 
 
 def test_without_corrections_memory_stays_bounded(tmp_path):

@@ -43,7 +43,7 @@ def chromium():
 
 @pytest.fixture
 def visitor(chromium, visited, request):
-    visitor = Visitor(chromium, visited.address, **getattr(request, "param", {}))
+    visitor = Visitor(chromium, visited, **getattr(request, "param", {}))
     yield visitor
     visitor.context.close()
     assert visitor.foreign_requests() == []

@@ -17,7 +17,7 @@ STATIC = Path(protocol.__file__).parent / "static"
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_uses_the_names_limits_and_colours_that_python_sends(chromium, visited, scheme):
-    visitor = Visitor(chromium, visited.address, color_scheme=scheme)
+    visitor = Visitor(chromium, visited, color_scheme=scheme)
     page = visitor.visit()
     about = json.loads(json.dumps(protocol.about()))
     told = evaluate(page, "store.js", "m.state.about")

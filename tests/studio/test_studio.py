@@ -9,12 +9,12 @@ import subprocess
 import sys
 import time
 import zipfile
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from PIL import Image
 from websockets.exceptions import ConnectionClosed
-from websockets.sync import client
 
 from metrack.cli import run as command_line
 from metrack.config import PRESETS, TrackerConfig
@@ -64,7 +64,7 @@ def test_a_correction_replaces_one_target_from_its_frame_on_and_can_be_undone(se
     assert [each.frame for each in after] == [each.frame for each in before]
     summary = json.loads((served.runs / run / "summary.json").read_text())
     assert summary["corrections"] == [request]
-    assert not (served.runs / run / "resume").exists()
+    served.wait(run, lambda _: not (served.runs / run / "resume").exists())  # a moment after it says that it is done
     assert served.get(f"/api/runs/{run}/undo", {})["can_undo"] is False
     served.get(f"/api/runs/{run}/go", {})
     served.done(run)
@@ -105,8 +105,7 @@ def test_runs_wait_for_their_turn(served):
 
 def test_a_page_that_never_answers_holds_nothing_up_and_others_miss_no_number(served):
     run = served.start(stop=60)
-    address = f"ws://127.0.0.1:{served.port}/api/runs/{run}/watch"
-    with client.connect(address) as deaf, client.connect(address) as page:
+    with served.watch(run) as deaf, served.watch(run) as page:
         series, pictures = {}, 0
         while True:
             message, picture = receive(page)
@@ -133,7 +132,7 @@ def test_pictures_are_no_larger_than_a_page_shows_them(served):
     run = served.start(stop=40, fast=False)
     served.wait(run, lambda status: status["frames"] > 0)
     served.get(f"/api/runs/{run}/pause", {}, "POST")  # from here on every picture is asked for: the clip can't end
-    with client.connect(f"ws://127.0.0.1:{served.port}/api/runs/{run}/watch?width=200") as page:
+    with served.watch(run, "?width=200") as page:
         assert next_width(page) == 200
         for answer, wanted in (("100", 100), ("5000", 320), ("-7", 320), ("", 320), ("0", 64)):
             page.send(answer)
@@ -177,7 +176,7 @@ def test_only_the_last_runs_keep_their_trackers_and_the_others_are_what_is_on_di
         served.get(f"/api/runs/{waiting}/pause", {}, "POST")
         first = served.start(stop=3)
         served.done(first)
-        with client.connect(f"ws://127.0.0.1:{served.port}/api/runs/{first}/watch") as page:
+        with served.watch(first) as page:
             told = served.get(f"/api/runs/{first}")
             later = [served.start(stop=3) for _ in range(3)]
             served.done(later[-1])
@@ -272,12 +271,14 @@ def test_a_killed_server_loses_nothing_and_another_goes_on(tmp_path):
     ) as first:
         address = first.stdout.readline().split()[-1]
         with studio(tmp_path) as here:
-            here.port, port = int(address.rsplit(":", 1)[1].strip("/")), here.port
+            after = here.port, here.token
+            asked = urlsplit(address)
+            here.port, here.token = asked.port, asked.query.removeprefix("token=")
             run = here.start(stop=60, fast=False)
             here.wait(run, lambda status: status["frames"] >= 8)
             first.kill()
             first.wait()
-            here.port = port
+            here.port, here.token = after
             told = here.get(f"/api/runs/{run}")
             assert told["status"]["state"] == "interrupted"
             assert told["active"] is False

@@ -235,10 +235,11 @@ def test_a_camera_is_watched_and_its_recording_kept(visitor, monkeypatch):
     until(page, f"document.getElementById('place').textContent.startsWith('Frame {last - 1} ')")
 
 
-def test_two_tabs_share_a_run_and_reconnect_after_a_restart(chromium, tmp_path):
+def test_two_tabs_share_a_run_and_reconnect_after_a_restart(chromium, tmp_path, monkeypatch):
     paint(tmp_path / "balloon.mp4")
+    monkeypatch.setenv("METRACK_STUDIO_TOKEN", "the-same-after-a-restart")
     with studio(tmp_path) as first:
-        visitor = Visitor(chromium, first.address)
+        visitor = Visitor(chromium, first)
         run = first.start(fast=False)
         one, other = visitor.visit(f"#/run/{run}"), visitor.visit(f"#/run/{run}", visitor.tab())
         for page in (one, other):
@@ -258,4 +259,8 @@ def test_two_tabs_share_a_run_and_reconnect_after_a_restart(chromium, tmp_path):
         one.get_by_role("button", name="Go on").click()
         state(one, "done")
         assert frame_shown(one) == len(CLIP) - 1
-        visitor.context.close()
+    monkeypatch.delenv("METRACK_STUDIO_TOKEN")
+    until(one, "document.getElementById('alert-text').textContent.includes('does not answer')")
+    with studio(tmp_path, port=first.port):
+        until(one, "document.getElementById('alert-text').textContent.includes('wants the token')")
+    visitor.context.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import uvicorn
+from websockets.sync import client
 
 from metrack.frames import VideoWriter
 from metrack.frames.formats import read_jsonl
@@ -40,12 +41,27 @@ def paint(path):
 class Studio:
     """A running server and a way to ask it."""
 
-    def __init__(self, port, runs, token=None):
+    def __init__(self, port, runs, token):
         self.port, self.runs, self.token = port, runs, token
-        self.address = f"http://127.0.0.1:{port}"
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def bearer(self):
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def watch(self, run, query="", **options):
+        """Connect as a page that watches a run does."""
+        address = f"ws://127.0.0.1:{self.port}/api/runs/{run}/watch{query}"
+        return client.connect(address, additional_headers=self.bearer, **options)
 
     def ask(self, path, body=None, method=None, headers=None):
         """Return status, headers and the answer, decoded where it is JSON."""
+        return self.ask_without_token(path, body, method, self.bearer | (headers or {}))
+
+    def ask_without_token(self, path, body=None, method=None, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         usual = {"Content-Type": "application/json"} if sent is not None else {}
@@ -76,12 +92,14 @@ class Studio:
 
 
 @contextmanager
-def studio(runs, folder=None, *, host="127.0.0.1", upload_limit=3_000_000, gallery=None, port=0):
+def studio(
+    runs, folder=None, *, host="127.0.0.1", upload_limit=3_000_000, uploads_limit=30_000_000, gallery=None, port=0
+):
     """Serve on a free port of loopback, whatever the host that visitors are to believe in."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
-    config, address = prepare(folder, runs, host, listener.getsockname()[1], upload_limit, gallery)
+    config, address = prepare(folder, runs, host, listener.getsockname()[1], upload_limit, uploads_limit, gallery)
     server = uvicorn.Server(config)
     server.install_signal_handlers = lambda: None
     thread = threading.Thread(target=server.run, args=([listener],))
@@ -89,7 +107,7 @@ def studio(runs, folder=None, *, host="127.0.0.1", upload_limit=3_000_000, galle
     try:
         while not server.started:
             time.sleep(0.01)
-        yield Studio(listener.getsockname()[1], runs, address.partition("token=")[2] or None)
+        yield Studio(listener.getsockname()[1], runs, address.partition("token=")[2])
     finally:
         server.should_exit = True
         thread.join(20)

@@ -15,11 +15,12 @@ ANYWHERE = re.compile("^(?!data:|blob:)")
 class Visitor:
     """A page, everything it asked for, and everything it complained about."""
 
-    def __init__(self, chromium, address, **options):
+    def __init__(self, chromium, served, **options):
         self.context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        let_in(self.context, served)
         self.asked, self.complaints = [], []
         self.page = self.tab()
-        self.address = address
+        self.address = served.address
 
     def tab(self):
         page = self.context.new_page()
@@ -38,6 +39,11 @@ class Visitor:
     def foreign_requests(self):
         ours = (f"{self.address}/", f"{self.address}/".replace("http", "ws"))
         return [url for url in self.asked if ANYWHERE.match(url) and not url.startswith(ours)]
+
+
+def let_in(context, served):
+    """Give a browser the cookie for which it would get when it opens the address with the token."""
+    context.add_cookies([{"name": f"metrack_studio_{served.port}", "value": served.token, "url": served.address}])
 
 
 def area(page):

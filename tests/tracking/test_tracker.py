@@ -1,9 +1,6 @@
 """The tracker as its users meet it."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -27,43 +24,6 @@ def test_same_seed_same_boxes_other_seed_other_boxes(clip, seed):
     first, again, other = (follow(started(clip, seed=s), clip) for s in (seed, seed, seed + 1))
     assert first == again
     assert [e.box for e in first] != [e.box for e in other]
-
-
-def test_the_process_that_compiles_gives_the_boxes_of_those_that_find_code_compiled(tmp_path):
-    """To the last bit: what is built into its caller may be rounded otherwise, as grey values and peaks once were."""
-    script = (
-        "import metrack\n"
-        "from metrack.synth import builtin_clip\n"
-        "clip = builtin_clip()\n"
-        "for preset in ('default', 'fast', 'paper'):\n"
-        "    tracker = metrack.Tracker(preset)\n"
-        "    tracker.init(clip[0], clip.first_box)\n"
-        "    for index in range(1, 30):\n"
-        "        estimate = tracker.update(clip[index])\n"
-        "        print(estimate.box, estimate.info.evidence, estimate.info.theta_f.tolist())\n"
-    )
-    command, place = [sys.executable, "-c", script], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    cold, warm = (subprocess.run(command, env=place, check=True, capture_output=True).stdout for _ in range(2))
-    assert len(cold) > 1000
-    assert cold == warm
-
-
-def test_results_do_not_depend_on_the_number_of_blas_threads(tmp_path):
-    script = (
-        "import numpy as np, sys, metrack\n"
-        "from metrack.synth import builtin_clip\n"
-        "clip = builtin_clip(frames=60, occlusion=False, departure=False)\n"
-        "tracker = metrack.Tracker('paper')\n"
-        "tracker.init(clip[0], clip.first_box)\n"
-        "np.save(sys.argv[1], [tracker.update(clip[i]).box.to_xywh() for i in range(1, 60)])\n"
-    )
-    boxes = []
-    for threads in ("1", "2"):
-        path = tmp_path / f"{threads}.npy"
-        environment = {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads, "PATH": ""}
-        subprocess.run([sys.executable, "-c", script, path], env=environment, check=True)
-        boxes.append(np.load(path))
-    np.testing.assert_allclose(boxes[0], boxes[1], atol=1e-3)
 
 
 def test_init_again_starts_afresh(clip):

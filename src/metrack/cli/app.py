@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from metrack.cli.options import in_options
-from metrack.cli.output import forgive_lost_readers
+from metrack.cli.output import forgive_lost_readers, hush_readers
 from metrack.runs.halt import Halt
 
 app = typer.Typer(
@@ -50,6 +50,7 @@ def stop_signals() -> list[signal.Signals]:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    hush_readers()
     try:
         code = app(words, standalone_mode=False) or 0
         return _complain("interrupted", 2) if code == INTERRUPTED else code

@@ -1,11 +1,13 @@
-"""Output whose reader may go away: a closed pipe or terminal must not end a run."""
+"""What goes to standard output and standard error: their reader may go away, and nobody else writes there."""
 
 from __future__ import annotations
 
 import errno
 import io
+import logging
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -45,6 +47,13 @@ class Forgiving(io.RawIOBase):
 def forgive_lost_readers() -> None:
     """Replace standard output and standard error by ones that outlive their readers."""
     sys.stdout, sys.stderr = _forgiving(sys.stdout), _forgiving(sys.stderr)
+
+
+def hush_readers() -> None:
+    """Keep Pillow from telling of damaged images: they get our sentence, or do no harm."""
+    warnings.filterwarnings("ignore", module=r"PIL\.")
+    if not (pillow := logging.getLogger("PIL")).handlers:
+        pillow.addHandler(logging.NullHandler())
 
 
 def _forgiving(stream: TextIO) -> TextIO:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import webbrowser
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -24,11 +26,10 @@ def studio(
         typer.Argument(metavar="FOLDER", help="Folder whose videos and image folders the page may open."),
     ] = None,
     runs: Annotated[Path, typer.Option(help="Folder in which runs and uploads are kept.")] = Path("metrack-studio"),
-    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own wants a token.")] = (
-        "127.0.0.1"
-    ),
+    host: Annotated[str, typer.Option(help="Address to listen on; only this machine by default.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 8765,
     upload_limit: Annotated[int, typer.Option(metavar="MB", help="Largest upload.", min=1)] = 2000,
+    uploads_limit: Annotated[int, typer.Option(metavar="MB", help="All uploads together.", min=1)] = 20_000,
     gallery: GalleryPath = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
@@ -51,14 +52,29 @@ def studio(
         host,
         listener.getsockname()[1],
         upload_limit * MEGABYTE,
+        uploads_limit * MEGABYTE,
         None if gallery is None else str(gallery),
     )
     console.print(f"metrack studio is at {address}", soft_wrap=True, markup=False)
     console.print(f"runs are kept in {runs}; Ctrl-C ends it", soft_wrap=True, markup=False)
-    if browser:
-        threading.Timer(0.8, webbrowser.open, [address]).start()
-    with suppress(KeyboardInterrupt):  # the usual way to end it
+    with _opened(runs, address) if browser else nullcontext(), suppress(KeyboardInterrupt):  # the usual way to end it
         uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _opened(runs: Path, address: str) -> Iterator[None]:
+    """Have a browser open the page, by a file that only this user can read: all users can see how it was started."""
+    page = runs.resolve() / f"open-{os.getpid()}.html"
+    with suppress(OSError):
+        number = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(number, "w", encoding="utf-8") as file:
+            file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">\n')
+        threading.Timer(0.8, webbrowser.open, [page.as_uri()]).start()
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            page.unlink()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -64,9 +64,13 @@ def _track(options: dict[str, Any], out: Path, resume: bool) -> None:
     with halting() as halt:
         from metrack.runs.follow import follow  # here, because it takes a second
         from metrack.runs.job import Job
-        from metrack.runs.resuming import Resumption, is_done, resumption
+        from metrack.runs.lock import check_unlocked
+        from metrack.runs.resuming import Resumption, clear_leftovers, is_done, resumption
 
+        if resume:
+            check_unlocked(out)
         if resume and is_done(out):
+            clear_leftovers(out)
             console.print(f"the run in {escape(str(out))} is done: nothing is left to resume", soft_wrap=True)
             return
         start = resumption(out, options) if resume else Resumption(Job(**{"boxes": (), **options}), None)

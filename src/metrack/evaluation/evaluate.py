@@ -20,6 +20,7 @@ from metrack.evaluation.sequences import Sequence
 from metrack.evaluation.trackers import LABEL, TrackerSpec
 from metrack.evaluation.workers import Workers
 from metrack.files import is_intact, load_json, with_checksum, write_json
+from metrack.runs.lock import FolderLock
 from metrack.runs.results import check_folder, claim_folder, write_summary
 
 SETUP_FILE = "evaluation.json"
@@ -107,8 +108,15 @@ def evaluate(
         setup = setup.joined(EvaluationSetup.load(folder))
     runs = plan(specs, sequences, setup.protocol)
     claim_folder(folder)
+    with FolderLock(folder):
+        _execute_missing(setup, runs, folder, workers, watch)
+
+
+def _execute_missing(
+    setup: EvaluationSetup, runs: list[PlannedRun], folder: Path, workers: Workers, watch: Watch
+) -> None:
     setup.save(folder)
-    folders = {spec.label: tracker_folder(folder, setup.protocol, spec.label) for spec in specs}
+    folders = {run.spec.label: tracker_folder(folder, setup.protocol, run.spec.label) for run in runs}
     missing = [run for run in runs if not is_finished(folders[run.spec.label], run.name, len(run.sequence))]
     missing.sort(key=lambda run: -len(run.sequence))  # so that no long one is left for the end
     status = "interrupted"

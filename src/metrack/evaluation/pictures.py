@@ -12,9 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, Self
 
-import numpy as np
-from PIL import Image
-
 from metrack.arrays import Frame
 from metrack.frames.images import read_image
 from metrack.frames.video import VideoFile
@@ -42,21 +39,11 @@ class ImagePictures:
         return len(self.files)
 
     def __iter__(self) -> Iterator[Frame]:
-        return map(_read, self.files)
+        return (read_image(file, "dataset", keep_grey=True) for file in self.files)
 
     def part(self, start: int, stop: int | None = None) -> Self:
         """Return the frames from ``start`` up to, not including, ``stop``."""
         return replace(self, files=self.files[start:stop])
-
-
-def _read(path: Path) -> Frame:
-    try:
-        with Image.open(path) as image:
-            if image.mode == "L":
-                return np.array(image)
-    except (OSError, SyntaxError, ValueError):
-        pass  # the reader below says what is wrong
-    return read_image(path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

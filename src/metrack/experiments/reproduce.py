@@ -18,6 +18,7 @@ from metrack.experiments.base import Context, Experiment, Finding
 from metrack.experiments.pages import write_index
 from metrack.experiments.registry import EXPERIMENTS, look_up
 from metrack.experiments.writing import write_finding
+from metrack.runs.lock import FolderLock
 from metrack.runs.results import check_folder, claim_folder, write_summary
 
 ALL = "all"
@@ -53,12 +54,13 @@ def reproduce(
     found = [each.part(0, length) for each in read_sequences(data, sequences, layout)]
     claim_folder(out)
     findings = []
-    for each in experiments:
-        context = Context(found, out / each.id, workers, seeds, str(data), layout, partial(watch, each.id))
-        findings.append(_note_cut(_run(each, context), length))
-        write_finding(each, findings[-1], context.out)
-        write_index(out, EXPERIMENTS)
-    write_summary(out, {"status": "done", "kind": "experiments"})
+    with FolderLock(out):
+        for each in experiments:
+            context = Context(found, out / each.id, workers, seeds, str(data), layout, partial(watch, each.id))
+            findings.append(_note_cut(_run(each, context), length))
+            write_finding(each, findings[-1], context.out)
+            write_index(out, EXPERIMENTS)
+        write_summary(out, {"status": "done", "kind": "experiments"})
     return findings
 
 

@@ -14,6 +14,8 @@ from typing import Self
 
 from metrack.arrays import Frame
 
+MOST_PIXELS = 36_000_000  # of one frame, which takes up to 20 bytes each while it is read; one of 8K has 35 million
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VideoFrame:
@@ -34,8 +36,10 @@ class Source(ABC):
     fps : float            nominal frames per second
     frames : int or None   how many frames there should be; None where the source does not say
     live : bool            whether frames arrive in real time and are dropped if nobody takes them
-    notice : str or None   what went wrong while reading, known once the frames have been read
+    notice : str or None   what went wrong while reading, as far as it was read
     ended_early : bool     whether frames are missing at the end
+    dropped : int          frames of a live source that nobody took in time
+    reconnected : int      how often a live source broke off and came back
     """
 
     name: str
@@ -43,8 +47,19 @@ class Source(ABC):
     fps: float
     frames: int | None = None
     live: bool = False
-    notice: str | None = None
     ended_early: bool = False
+    reconnected: int = 0
+    _notice: str | None = None
+
+    @property
+    def notice(self) -> str | None:
+        """What went wrong while reading."""
+        return self._notice
+
+    @property
+    def dropped(self) -> int:
+        """How many frames nobody took in time."""
+        return 0
 
     @abstractmethod
     def __iter__(self) -> Iterator[VideoFrame]:
@@ -72,6 +87,35 @@ class Source(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def check_pixels(name: str, width: int, height: int) -> None:
+    """Refuse frames that would take too much memory."""
+    if width * height > MOST_PIXELS:
+        raise too_large(name, f"{width} x {height} = {width * height}")
+
+
+def too_large(name: str, pixels: str = "more") -> ValueError:
+    """Return the error that refuses frames of so many pixels."""
+    return ValueError(f"source must have frames of at most {MOST_PIXELS} pixels, but those of {name} have {pixels}")
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address and not a path.
+
+    >>> is_address("rtsp://camera.local/live"), is_address("shots/a://b.mp4")
+    (True, False)
+    """
+    return re.match(r"[a-z][a-z0-9+.-]*://", text, re.IGNORECASE) is not None
+
+
+def is_camera(text: str) -> bool:
+    """Whether a text is the number of a camera.
+
+    >>> is_camera("0"), is_camera("²")
+    (True, False)
+    """
+    return text.isascii() and text.isdigit()
 
 
 def without_password(address: str) -> str:

@@ -1,9 +1,11 @@
-"""Folders and globs of images as a frame source."""
+"""Image files: one, a folder or a glob of them as a frame source; every image is read here."""
 
 from __future__ import annotations
 
+import ctypes
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,25 @@ from PIL import Image as Pillow
 from PIL import UnidentifiedImageError
 
 from metrack.arrays import Frame
-from metrack.frames.base import Source, VideoFrame
+from metrack.frames.base import Source, VideoFrame, check_pixels, too_large
 
 SUFFIXES = {".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # Pillow knows others, and starts programs for some
 IMAGE_FPS = 30.0  # images carry no times; most tracking benchmarks were filmed at 30
+ORIENTATION = 0x0112  # its EXIF tag
+UPRIGHT: dict[int, Callable[[Frame], Frame]] = {  # what to do with pixels of that orientation
+    2: np.fliplr,
+    3: lambda pixels: np.rot90(pixels, 2),
+    4: np.flipud,
+    5: lambda pixels: pixels.swapaxes(0, 1),
+    6: lambda pixels: np.rot90(pixels, -1),
+    7: lambda pixels: np.rot90(pixels.swapaxes(0, 1), 2),
+    8: np.rot90,
+}
+LYING = {5, 6, 7, 8}  # whose width is the height of the upright picture
+
+with suppress(AttributeError, OSError):  # where libtiff is a library of its own: what it prints, Pillow raises as well
+    ctypes.CDLL(Pillow.core.__file__).TIFFSetErrorHandler(None)  # type: ignore[attr-defined]
 
 
 class ImageFiles(Source):
@@ -57,16 +74,24 @@ def natural_order(paths: Sequence[Path]) -> list[Path]:
     return sorted(paths, key=lambda path: _chunks(str(path)))
 
 
-def read_image(path: Path) -> Frame:
-    """Read one image file as uint8 RGB."""
-    try:
-        with Pillow.open(path) as picture:
-            if picture.mode.startswith("I;16"):  # pillow would clip, not scale
-                grey = (np.asarray(picture) >> 8).astype(np.uint8)
-                return np.repeat(grey[:, :, None], 3, axis=2)
-            return np.array(picture.convert("RGB"))
-    except (OSError, SyntaxError, ValueError) as error:
-        raise _unreadable(path, error) from None
+def read_image(path: Path, argument: str = "source", *, keep_grey: bool = False) -> Frame:
+    """Read one image file as uint8 RGB, turned upright; a grey one as (H, W) with ``keep_grey``.
+
+    ``argument`` is what errors call whoever asked for it.
+    """
+    with _opened(path, argument) as picture:
+        turn = UPRIGHT.get(_orientation(picture))
+        pixels = _pixels(picture, keep_grey)
+    return pixels if turn is None else np.ascontiguousarray(turn(pixels))
+
+
+def _pixels(picture: Pillow.Image, keep_grey: bool) -> Frame:
+    if picture.mode.startswith("I"):  # 16 bits a pixel; pillow would clip, not scale
+        grey = (np.asarray(picture).clip(0, 65535) >> 8).astype(np.uint8)
+        return np.repeat(grey[:, :, None], 3, axis=2)
+    if picture.mode == "RGB" or (picture.mode == "L" and keep_grey):
+        return np.array(picture)
+    return np.array(picture.convert("RGB"))
 
 
 def _chunks(text: str) -> list[tuple[int, str]]:
@@ -74,11 +99,35 @@ def _chunks(text: str) -> list[tuple[int, str]]:
 
 
 def _size(path: Path) -> tuple[int, int]:
+    with _opened(path, "source") as picture:
+        width, height = picture.size
+        return (height, width) if _orientation(picture) in LYING else (width, height)
+
+
+@contextmanager
+def _opened(path: Path, argument: str) -> Iterator[Pillow.Image]:
+    """Open an image, whose pixels are not read yet; what goes wrong, also later, becomes one sentence."""
     try:
-        with Pillow.open(path) as picture:
-            return picture.size
-    except (OSError, SyntaxError, ValueError) as error:
-        raise _unreadable(path, error) from None
+        if not path.is_file():
+            raise OSError("it is not a file" if path.exists() else "there is no such file")
+        with Pillow.open(path, formats=FORMATS) as picture:
+            check_pixels(repr(str(path)), *picture.size)
+            yield picture
+    except Exception as error:  # the readers of damaged files raise anything
+        raise _unreadable(path, error, argument) from None
+
+
+def _orientation(picture: Pillow.Image) -> int:
+    """Return the EXIF orientation that is still to be undone, 1 where there is none or it is damaged."""
+    done = picture.format == "TIFF"  # by pillow
+    late = picture.format == "PNG" and "exif" not in picture.info  # looking for it would read all pixels
+    if done or late:
+        return 1
+    try:
+        value = picture.getexif().get(ORIENTATION)
+    except Exception:  # as above
+        return 1
+    return value if isinstance(value, int) and value in UPRIGHT else 1
 
 
 def _check_size(path: Path, size: tuple[int, ...], first: Path, wanted: tuple[int, int]) -> None:
@@ -89,7 +138,11 @@ def _check_size(path: Path, size: tuple[int, ...], first: Path, wanted: tuple[in
         )
 
 
-def _unreadable(path: Path, error: Exception) -> ValueError:
-    known = "it is not an image" if isinstance(error, UnidentifiedImageError) else str(error)
+def _unreadable(path: Path, error: Exception, argument: str) -> ValueError:
+    if isinstance(error, Pillow.DecompressionBombError | Pillow.DecompressionBombWarning):
+        error = too_large(repr(str(path)))
+    if str(error).startswith("source must "):
+        return ValueError(argument + str(error).removeprefix("source"))
+    known = "it is not an image" if isinstance(error, UnidentifiedImageError) else str(error) or "it is damaged"
     reason = getattr(error, "strerror", None) or known
-    return ValueError(f"source must have readable images, but {str(path)!r} cannot be read ({reason})")
+    return ValueError(f"{argument} must have readable images, but {str(path)!r} cannot be read ({reason})")

@@ -9,11 +9,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 
 import av
 from av.container import InputContainer
+from av.error import FFmpegError
 
+from metrack.frames import video
 from metrack.frames.base import Source, VideoFrame
 from metrack.frames.video import decode, nominal_fps, to_rgb, video_stream
 
@@ -45,8 +47,9 @@ class LiveStream(Source):
         self.name, self._connect, self._retries, self._first_wait = name, connect, retries, first_wait
         self._changed = threading.Condition()
         self._newest: tuple[float, av.VideoFrame] | None = None
-        self._received = self._breaks = 0
-        self._stopping = self._over = False
+        self._received = self._given = self._failures = 0
+        self._stopping = self._over = self._gave_up = self._broken = False
+        self._other_size = ""
         container = container or connect()
         first = self._start(container)
         height, width = to_rgb(first).shape[:2]
@@ -58,7 +61,7 @@ class LiveStream(Source):
         try:
             stream = video_stream(container, self.name)
             self.fps = nominal_fps(stream)
-            first = next(decode(container, stream), None)
+            first = next(decode(container, stream, patience=video.TIMEOUT), None)
             if first is None:
                 raise ValueError(f"source must be a video stream, but no frame of {self.name} can be read")
         except ValueError:
@@ -74,11 +77,33 @@ class LiveStream(Source):
             zero = stamp if zero is None else zero
             image = to_rgb(picture)
             if image.shape[1::-1] != self.size:
-                self.notice, self.ended_early = f"{self.name} changed its frame size after {index} frames", True
+                self._other_size, self.ended_early = f"{image.shape[1]} x {image.shape[0]}", True
                 return
+            self._given += 1
             yield VideoFrame(index, stamp - zero, image)
             index += 1
-        self._sum_up(index)
+        self.ended_early = not self._stopping
+
+    @property
+    def dropped(self) -> int:
+        """How many frames nobody took in time; the newest one may still be."""
+        with self._changed:
+            return self._received - self._given - (self._newest is not None)
+
+    @property
+    def notice(self) -> str | None:
+        """What happened so far: breaks, dropped frames, and why it ended."""
+        parts = []
+        if self.reconnected:
+            parts.append(f"broke off {_times(self.reconnected)} and came back")
+        if self._gave_up:
+            parts.append(f"broke off after {self._given} frames and did not come back in {self._retries} tries")
+        if self._other_size:
+            width, height = self.size
+            parts.append(f"changed from {width} x {height} to {self._other_size} pixels after {self._given} frames")
+        if self.dropped:
+            parts.append(f"{self.dropped} frames were skipped to keep up")
+        return f"{self.name}: {', '.join(parts)}" if parts else None
 
     def stop(self) -> None:
         """Ask the reader thread, and an iteration that waits for it, to end."""
@@ -94,44 +119,49 @@ class LiveStream(Source):
         with self._changed:
             while self._newest is None and not self._over and not self._stopping:
                 self._changed.wait(POLL)
+            if self._stopping:
+                return None
             taken, self._newest = self._newest, None
-            return None if self._stopping else taken
+            return taken
 
     def _put(self, picture: av.VideoFrame) -> None:
         with self._changed:
+            if self._stopping:
+                return
             self._newest = (time.monotonic(), picture)
             self._received += 1
+            if self._broken:
+                self.reconnected, self._failures, self._broken = self.reconnected + 1, 0, False
             self._changed.notify_all()
 
     def _receive(self, container: InputContainer) -> None:
         """Reader thread: read until stopped or until reconnecting fails."""
         current: InputContainer | None = container
         while current is not None:
-            with closing(current):
+            with closing(current), suppress(ValueError, OSError, FFmpegError, MemoryError):  # each as good as a break
                 self._read_through(current)
             current = None if self._stopping else self._reconnect()
         with self._changed:
-            self._over = True
+            self._over, self._gave_up = True, not self._stopping
             self._changed.notify_all()
 
     def _read_through(self, container: InputContainer) -> None:
-        for picture in decode(container, container.streams.video[0]):
+        stream = video_stream(container, self.name)
+        for picture in decode(container, stream, patience=video.TIMEOUT):
             self._put(picture)
             if self._stopping:
                 return
 
     def _reconnect(self) -> InputContainer | None:
-        self._breaks += 1
-        for attempt in range(self._retries):
-            self._pause(self._first_wait * 2**attempt)
+        """Connect again; a connection that gave no frame counts among those that failed."""
+        self._broken = True
+        while self._failures < self._retries:
+            self._pause(self._first_wait * 2**self._failures)
             if self._stopping:
                 return None
-            try:
-                container = self._connect()
-                video_stream(container, self.name)
-                return container
-            except ValueError:
-                continue
+            self._failures += 1
+            with suppress(ValueError):
+                return self._connect()
         return None
 
     def _pause(self, seconds: float) -> None:
@@ -139,15 +169,6 @@ class LiveStream(Source):
         while not self._stopping and (left := until - time.monotonic()) > 0:
             time.sleep(min(left, POLL))
 
-    def _sum_up(self, given: int) -> None:
-        """Set ``notice`` after the last frame: breaks and dropped frames."""
-        parts = []
-        if self._over and not self._stopping:
-            self.ended_early = True
-            parts.append(f"broke off after {given} frames and did not come back in {self._retries} tries")
-        elif self._breaks:
-            parts.append(f"broke off {self._breaks} times and came back")
-        if dropped := self._received - given - (self._newest is not None):
-            parts.append(f"{dropped} frames were skipped to keep up")
-        if parts:
-            self.notice = f"{self.name}: {', '.join(parts)}"
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

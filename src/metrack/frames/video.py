@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import math
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -10,14 +13,31 @@ import av
 import numpy as np
 from av.container import InputContainer
 from av.error import FFmpegError
+from av.stream import Disposition
 from av.video.stream import VideoStream
 
 from metrack.arrays import Frame
-from metrack.frames.base import Source, VideoFrame, without_password
+from metrack.frames.base import MOST_PIXELS, Source, VideoFrame, check_pixels, is_address, without_password
 
 DEFAULT_FPS = 25.0  # for streams that declare none
+FPS_RANGE = (0.01, 1000.0)  # what is declared outside of it is not believed
 TIMEOUT = 10.0  # seconds a network source may stay silent
-NOT_VIDEO = {"tty"}  # FFmpeg renders any .txt file as a film of a terminal; nobody means that
+LONGEST_GAP = 86_400.0  # seconds between two frames; a time stamp further on is damaged
+
+# FFmpeg's names of what is opened. What is not named here could open other files or addresses, as playlists do, or is
+# no video, as text that FFmpeg renders as a film of a terminal.
+CONTAINERS = (
+    *("3dostr", "aac", "apng", "asf", "asf_o", "avi", "cavsvideo", "cine", "dhav", "dirac", "dv", "flac", "flic"),
+    *("flv", "gif", "gxf", "h261", "h263", "h264", "hevc", "iv8", "ivf", "live_flv", "lxf", "m4v", "matroska"),
+    *("mjpeg", "mov", "mp3", "mpeg", "mpegts", "mpegvideo", "mpjpeg", "mtv", "mxf", "nsv", "nut", "obu", "ogg"),
+    *("pva", "rm", "ser", "smjpeg", "swf", "vc1", "vc1test", "wav", "wtv", "yuv4mpegpipe"),
+)
+PLAYLISTS = ("dash", "hls", "rtsp", "sdp", "webvtt")  # of addresses only
+OF_FILES = {"protocol_whitelist": "file", "format_whitelist": ",".join(CONTAINERS)}
+OF_ADDRESSES = {
+    "protocol_whitelist": "crypto,data,http,httpproxy,https,rtp,rtsp,rtsps,srtp,tcp,tls,udp",
+    "format_whitelist": ",".join(CONTAINERS + PLAYLISTS),
+}
 
 
 class VideoFile(Source):
@@ -27,7 +47,7 @@ class VideoFile(Source):
     """
 
     def __init__(self, address: str) -> None:
-        self.name = without_password(address) if "://" in address else Path(address).name
+        self.name = without_password(address) if is_address(address) else Path(address).name
         self._address = address
         with closing(open_container(address)) as container:
             stream = video_stream(container, self.name)
@@ -37,26 +57,25 @@ class VideoFile(Source):
             height, width = to_rgb(first).shape[:2]
             self.size = (width, height)
             self.fps = nominal_fps(stream)
-            self.frames = stream.frames or None
+            self.frames = stream.frames if stream.frames > 0 else None
             self._last_start = _last_frame_start(stream, self.fps)
 
     def __iter__(self) -> Iterator[VideoFrame]:
-        self.notice, self.ended_early = None, False
+        self._notice, self.ended_early = None, False
         count, last = 0, 0.0
         for frame in self._read():
             yield frame
             count, last = frame.index + 1, frame.time
-        if self.notice is None and self._breaks_off(count, last):
+        if not self.ended_early and self._breaks_off(count, last):
             self._end(f"ends early: {count} of {self.frames} frames could be read")
 
     def _read(self, only: Collection[int] | None = None) -> Iterator[VideoFrame]:
         with closing(open_container(self._address)) as container:
             stream = video_stream(container, self.name)
             stream.thread_type = "AUTO"
-            zero: float | None = None
-            for index, picture in enumerate(decode(container, stream)):
-                stamp = index / self.fps if picture.time is None else float(picture.time)
-                zero = stamp if zero is None else zero
+            clock = Clock(self.fps)
+            for index, picture in enumerate(decode(container, stream, broken=self._break_off)):
+                moment = clock.next(picture.time)
                 if only is not None and index not in only:
                     continue
                 image = to_rgb(picture)
@@ -64,7 +83,7 @@ class VideoFile(Source):
                     width, height = self.size
                     self._end(f"changes its size from {width} x {height} at frame {index}; read up to there")
                     return
-                yield VideoFrame(index, max(stamp - zero, 0.0), image)
+                yield VideoFrame(index, moment, image)
 
     def pick(self, numbers: Collection[int]) -> Iterator[VideoFrame]:
         """Yield only these frames; the others are decoded, but not converted to RGB."""
@@ -75,48 +94,123 @@ class VideoFile(Source):
                 return
 
     def _end(self, what: str) -> None:
-        self.notice, self.ended_early = f"{self.name} {what}", True
+        self._notice, self.ended_early = f"{self.name} {what}", True
+
+    def _break_off(self, error: FFmpegError) -> None:
+        """Say so where the network failed; what remains of a damaged file is judged by its length."""
+        if is_address(self._address):
+            self._end(f"broke off ({_reason(error)}); read up to there")
 
     def _breaks_off(self, count: int, last: float) -> bool:
         """Whether there are fewer frames than declared, and not because an edit list hides some of them."""
         return self.frames is not None and count < self.frames and last < self._last_start - 0.5 / self.fps
 
 
+class Clock:
+    """Times of frames, in seconds from the first one, made from time stamps that may be missing or damaged.
+
+    A stamp before that of the last frame, or too far behind it, counts as the next one after a usual pause.
+
+    >>> clock = Clock(fps=8.0)
+    >>> [clock.next(stamp) for stamp in (7.0, 7.5, None, 3.0, 3.25)]
+    [0.0, 0.5, 0.625, 0.75, 1.0]
+    """
+
+    def __init__(self, fps: float) -> None:
+        self._pause = 1.0 / fps
+        self._zero: float | None = None
+        self._last = 0.0
+
+    def next(self, stamp: float | None) -> float:
+        """Return the time of the next frame."""
+        if self._zero is None:
+            self._zero = stamp
+            return self._last
+        usual = self._last + self._pause
+        moment = usual if stamp is None else stamp - self._zero
+        if stamp is not None and not 0 <= moment - self._last <= LONGEST_GAP:
+            moment, self._zero = usual, stamp - usual
+        self._last = moment
+        return moment
+
+
 def open_container(address: str, format: str | None = None, **options: str) -> InputContainer:
-    """Open a file, device or address for reading, or raise ValueError with the reason."""
-    timeout = TIMEOUT if "://" in address else None
-    shown = without_password(address)
+    """Open a file, an address, or a device of that format for reading, or raise ValueError with the reason."""
+    place, timeout = address, None
+    if is_address(address):
+        timeout, options = TIMEOUT, OF_ADDRESSES | options
+    elif format is None:
+        _check_file(address)
+        place, options = f"file:{address}", OF_FILES | options  # else FFmpeg takes "a:b.mp4" for an address
+    options["max_pixels"] = str(MOST_PIXELS)
     try:
-        container = av.open(address, "r", format=format, options=options, timeout=timeout, metadata_errors="ignore")
-    except (FFmpegError, OSError) as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ValueError(f"source must be a video, but {shown!r} cannot be read as one ({reason})") from None
-    if container.format.name in NOT_VIDEO:
-        container.close()
-        raise ValueError(f"source must be a video, but {shown!r} cannot be read as one (it is text)")
-    return container
+        return av.open(place, "r", format=format, options=options, timeout=timeout, metadata_errors="ignore")
+    except (FFmpegError, OSError, ValueError, MemoryError) as error:
+        raise _refused(address, _reason(error)) from None
+
+
+def _check_file(path: str) -> None:
+    """Refuse what never ends or waits for somebody to write."""
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError) as error:
+        raise _refused(path, _reason(error)) from None
+    if not stat.S_ISREG(mode):
+        kinds = {stat.S_IFIFO: "named pipe", stat.S_IFSOCK: "socket", stat.S_IFDIR: "folder"}
+        raise _refused(path, f"it is a {kinds.get(stat.S_IFMT(mode), 'device')} and not a file")
+
+
+def _refused(address: str, reason: str) -> ValueError:
+    shown = without_password(address)
+    return ValueError(f"source must be a video, but {shown!r} cannot be read as one ({reason})")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, av.error.ArgumentError):
+        return "its content is of no known kind"
+    return (getattr(error, "strerror", None) or str(error) or "no memory for it").lower()
 
 
 def video_stream(container: InputContainer, name: str) -> VideoStream:
-    """Return the first video stream of a container."""
-    if not container.streams.video:
+    """Return the first video stream of a container that is not the picture on its cover."""
+    for stream in container.streams.video:
+        if not stream.disposition & Disposition.attached_pic:
+            break
+    else:
         raise ValueError(f"source must hold a video stream, but {name} has none")
-    return container.streams.video[0]
+    if stream.codec_context is None:
+        raise ValueError(f"source must be a video that FFmpeg can decode, but there is no decoder for {name}")
+    check_pixels(name, stream.codec_context.width, stream.codec_context.height)
+    stream.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
+    return stream
 
 
-def decode(container: InputContainer, stream: VideoStream) -> Iterator[av.VideoFrame]:
-    """Yield the decoded frames of a stream up to its end or a break; damaged packets are skipped."""
-    packets = container.demux(stream)
-    while True:
+def decode(
+    container: InputContainer,
+    stream: VideoStream,
+    *,
+    broken: Callable[[FFmpegError], object] = lambda _: None,
+    patience: float = math.inf,
+) -> Iterator[av.VideoFrame]:
+    """Yield the decoded frames of a stream up to its end or a break; damaged packets are skipped.
+
+    ``broken`` is told what it broke off with. It also ends after so many seconds, ``patience``, without a frame.
+    """
+    packets, last = container.demux(stream), time.monotonic()
+    while time.monotonic() - last < patience:
         try:
             packet = next(packets)
-        except (StopIteration, FFmpegError):
+        except StopIteration:
+            return
+        except FFmpegError as error:
+            broken(error)
             return
         try:
             pictures = packet.decode()
-        except FFmpegError:
+        except (FFmpegError, MemoryError):
             continue
         yield from pictures
+        last = time.monotonic() if pictures else last
 
 
 def to_rgb(picture: av.VideoFrame) -> Frame:
@@ -127,9 +221,9 @@ def to_rgb(picture: av.VideoFrame) -> Frame:
 
 
 def nominal_fps(stream: VideoStream) -> float:
-    """Return the frame rate a stream declares."""
-    rate = stream.average_rate or stream.guessed_rate
-    return float(rate) if rate else DEFAULT_FPS
+    """Return the frame rate a stream declares, or a usual one where that cannot be."""
+    rate = float(stream.average_rate or stream.guessed_rate or 0)
+    return rate if FPS_RANGE[0] <= rate <= FPS_RANGE[1] else DEFAULT_FPS
 
 
 def _last_frame_start(stream: VideoStream, fps: float) -> float:

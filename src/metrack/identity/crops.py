@@ -30,11 +30,7 @@ def folder_crops(folder: Path) -> Iterator[NamedCrop]:
 
 
 def _read(path: Path) -> Patch:
-    try:
-        crop = read_image(path)
-    except ValueError:
-        raise ValueError(f"gallery must have readable images, but {str(path)!r} cannot be read as one") from None
-    return normal_size(crop, f"crop {str(path)!r}")
+    return normal_size(read_image(path, "gallery"), f"crop {str(path)!r}")
 
 
 def box_crops(boxes: Iterable[tuple[str, Frame, Box | tuple[float, float, float, float]]]) -> Iterator[NamedCrop]:

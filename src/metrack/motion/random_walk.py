@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from metrack.arrays import Floats
@@ -60,12 +61,12 @@ class Bounds:
 
     def to_boxes(self, states: States) -> Floats:
         """Return the boxes ``(N, 4)`` of states ``(N, 3)``."""
-        size = np.exp(states[:, 2:]) * (self.width, self.height)
+        size = exp(states[:, 2])[:, None] * (self.width, self.height)
         return np.hstack([states[:, :2] - size / 2, size])
 
     def to_state(self, box: Box) -> States:
         """Return the state ``(3,)`` of a box; its scale is taken from the area."""
-        return np.array([*box.centre, 0.5 * np.log(box.area / (self.width * self.height))])
+        return np.array([*box.centre, 0.5 * math.log(box.area / (self.width * self.height))])
 
 
 def step(
@@ -77,8 +78,20 @@ def step(
     log-scale.
     """
     shift, scale = spread
-    pixel = np.exp(states[:, 2:]) * (bounds.side / base_size)  # (N, 1) in image pixels
+    pixel = exp(states[:, 2])[:, None] * (bounds.side / base_size)  # (N, 1) in image pixels
     steps = rng.standard_normal(states.shape)
     steps[:, :2] *= shift * pixel
     steps[:, 2] *= scale
     return bounds.clip(states + steps)
+
+
+@njit(cache=True, nogil=True)
+def exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Raise e to the powers ``(N,)`` as the C library does.
+
+    NumPy rounds otherwise on processors with AVX-512, and a box that differs in the last digit becomes another box.
+    """
+    powers = np.empty(len(values))
+    for i in range(len(values)):
+        powers[i] = math.exp(values[i])
+    return powers

@@ -95,6 +95,7 @@ def _drive(
                 break
     except (OSError, ValueError) as error:
         failure = error
+    source.stop()  # its counts stand still from here on
     if video is not None:
         video.close()
     if failure is not None:

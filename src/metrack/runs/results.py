@@ -29,7 +29,8 @@ def check_folder(path: Path) -> None:
         if not os.access(path, os.W_OK | os.X_OK):
             raise ValueError(f"folder must be a folder that can be written, got {str(path)!r}")
         check_unlocked(path)
-        if any(each.name != LOCK for each in path.iterdir()) and not read_summary(path):
+        begun = {LOCK, SUMMARY + PART}  # all that is there if a run is killed before it has a summary
+        if any(each.name not in begun for each in path.iterdir()) and not read_summary(path):
             raise ValueError(f"folder must be new, empty or an earlier metrack result, but {str(path)!r} is neither")
         return
     parent = next(each for each in (path, *path.absolute().parents) if each.exists())
@@ -51,6 +52,12 @@ def claim_folder(path: Path, status: str = "running") -> None:
     check_folder(path)
     make_folder(path)
     write_summary(path, {"status": status})
+
+
+def remove_outdated(path: Path) -> None:
+    """Remove what tells of a whole run, and what was half written when a process was killed."""
+    for old in [*(path / name for name in (VIDEO, PAGE, *PICTURES)), *path.glob(f"*{PART}")]:
+        old.unlink(missing_ok=True)
 
 
 def write_summary(folder: Path, values: Mapping[str, Any]) -> None:
@@ -105,10 +112,10 @@ class ResultFolder:
     def create(cls, path: Path, targets: int, formats: Sequence[str] = ()) -> Self:
         """Begin anew in a folder of ours; files of an earlier run go, all others stay."""
         write_summary(path, {"status": "running"})
-        others = [each.file for each in FORMATS.values()]
-        names = (TRAJECTORY, TABLE, EVENTS, VIDEO, PAGE, *PICTURES, *others)
-        for old in [*(path / name for name in names), *path.glob("boxes*.txt"), *path.glob(f"*{PART}")]:
+        names = (TRAJECTORY, TABLE, EVENTS, *(each.file for each in FORMATS.values()))
+        for old in [*(path / name for name in names), *path.glob("boxes*.txt")]:
             old.unlink(missing_ok=True)
+        remove_outdated(path)
         replace_text(path / TABLE, CSV_HEADER + "\n")
         return cls(path, targets, formats)
 

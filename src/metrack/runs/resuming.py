@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from metrack.runs.checkpoint import Checkpoint
+from metrack.files import PART
+from metrack.runs.checkpoint import Checkpoint, discard_checkpoints
 from metrack.runs.job import Job
+from metrack.runs.lock import FolderLock
 from metrack.runs.results import read_summary
-from metrack.runs.summary import DONE, INTERRUPTED, RUNNING
+from metrack.runs.summary import DONE, can_begin_anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,14 @@ def is_done(out: Path) -> bool:
     return False
 
 
+def clear_leftovers(out: Path) -> None:
+    """Remove what a run that is done, but was killed before its very end, left behind; refuse one that is alive."""
+    with FolderLock(out):
+        discard_checkpoints(out)
+        for part in out.glob(f"*{PART}"):
+            part.unlink(missing_ok=True)
+
+
 def resumption(out: Path, options: Mapping[str, Any]) -> Resumption:
     """Find out how the interrupted run in a folder can go on; options that are given must be those it began with.
 
@@ -41,7 +51,7 @@ def resumption(out: Path, options: Mapping[str, Any]) -> Resumption:
         checkpoint = Checkpoint.load(out)
     except ValueError as error:
         summary = read_summary(out)
-        if summary.get("status") not in (RUNNING, INTERRUPTED) or summary.get("live") or summary.get("corrections"):
+        if not can_begin_anew(summary):
             raise
         return Resumption(_begun(summary, options, error), None, f"{error}; it begins anew from the first frame")
     return Resumption(Job.resumed(checkpoint.job, options), checkpoint)

@@ -28,12 +28,10 @@ from metrack.runs.events import Event, EventDetector
 from metrack.runs.lock import FolderLock
 from metrack.runs.opening import checksum, compile_kernels, expected_length
 from metrack.runs.results import (
-    PAGE,
-    PICTURES,
-    VIDEO,
     ResultFolder,
     make_folder,
     read_beginning,
+    remove_outdated,
     replace_tables,
     replace_trajectory,
     trajectory_lines,
@@ -144,6 +142,7 @@ class Session:
         """Remove the checkpoints of a run that is over; to be called once all its files are complete."""
         if self._complete:
             discard_checkpoints(self.folder)
+            self._saved = 0
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -161,12 +160,19 @@ class Session:
     def checkpoint(self) -> None:
         """Sync the results and save the trackers, unless that is done or the source cannot be read again."""
         self._saved_at = time.monotonic()
-        if self.source.live or self.over is not None or self.position == self._saved:
-            return
-        assert self._results is not None, "begin or reopen the session first"
-        self._results.sync()
-        self._save_trackers(self._results.check)
-        drop_checkpoints(self.folder)
+        if self.over is None and self._secure():
+            drop_checkpoints(self.folder)
+
+    def _secure(self) -> bool:
+        """Have a checkpoint of the tracks as they are, if the source can be read again; return whether it was made."""
+        if self.source.live or self.position == self._saved:
+            return False
+        if self._results is not None:
+            self._results.sync()
+        check = self.check if self._results is None else self._results.check
+        assert check is not None, "begin the session first"
+        self._save_trackers(check)
+        return True
 
     def _save_trackers(self, check: int) -> None:
         """Write a checkpoint that goes with the results of that checksum."""
@@ -200,6 +206,7 @@ class Session:
         self.check_correction(frame.index, target)
         track, checked = self.tracks[target - 1], check_box(box, frame.image.shape)
         new = track.corrected(self.job.config(), self.job.seed, self.gallery, frame, checked)
+        self._secure()
         self._replaced = [*self._replaced, (frame.index, track)][-MOST_UNDONE:]
         self.corrections = [*self.corrections, {"frame": frame.index, "target": target, "box": list(checked.to_xywh())}]
         self._replace(new, frame.index)
@@ -211,6 +218,7 @@ class Session:
         number, track = self._replaced[-1]
         if self.source.live and number != self.newest:
             raise ValueError("a camera shows only the present: this correction can no longer be taken back")
+        self._secure()
         self._replaced, self.corrections = self._replaced[:-1], self.corrections[:-1]
         self._replace(track, number)
 
@@ -256,6 +264,7 @@ class Session:
 
     def _resume(self, checkpoint: Checkpoint) -> list[list[Record]]:
         kept = checkpoint.verify(self.folder)
+        remove_outdated(self.folder)
         together = checkpoint.trackers(self.folder, self.gallery)
         self._together = None if any(checkpoint.ahead) else together
         beyond = checkpoint.ahead or [[] for _ in self.job.boxes]
@@ -303,8 +312,7 @@ class Session:
         self._together = None
         self.tracks = [track if each.target == track.target else each for each in self.tracks]
         self.over, self.notice, self._complete = None, None, False
-        for outdated in (VIDEO, PAGE, *PICTURES):
-            (self.folder / outdated).unlink(missing_ok=True)
+        remove_outdated(self.folder)
         self._write_anew(number - self.job.start)
         self.revision += 1
         self._write_summary(RUNNING)
@@ -316,6 +324,7 @@ class Session:
         lines, check = trajectory_lines(new, kept.check)
         if not self.source.live:
             self._save_trackers(check)  # counts from the moment at which the trajectory agrees with it
+        self._write_summary(RUNNING)
         self._write_files([*kept.lines, *lines], check, frames)
         drop_checkpoints(self.folder, kept=1)
 

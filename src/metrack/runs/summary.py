@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrack.config import preset
 from metrack.frames import Source
-from metrack.frames.base import without_password
+from metrack.frames.base import is_camera, without_password
 from metrack.frames.formats import Record
 from metrack.identity import Gallery, Identifier
 from metrack.runs.checkpoint import has_checkpoint
@@ -66,6 +66,8 @@ def summary_of(session: Session, tally: Tally, status: str) -> dict[str, Any]:
         "notice": session.notice,
         "source": without_password(job.source),
         "live": source.live,
+        "dropped": source.dropped,
+        "reconnected": source.reconnected,
         "size": list(source.size),
         "fps": source.fps,
         "start": job.start,
@@ -98,11 +100,17 @@ def status_of(job: Job, session: Session | None) -> dict[str, Any]:
     }
 
 
+def can_begin_anew(summary: Mapping[str, Any]) -> bool:
+    """Whether an interrupted run would come to the same boxes from its first frame: not a live or corrected one."""
+    status, live, corrections = (summary.get(key) for key in ("status", "live", "corrections"))
+    return status in (RUNNING, INTERRUPTED) and not live and not corrections
+
+
 def stored_status(folder: Path, job: Job) -> dict[str, Any]:
     """Say how a run stands that only its folder remembers."""
     summary = read_summary(folder)
     state = summary.get("status", INTERRUPTED)
-    interrupted = state in (RUNNING, INTERRUPTED)
+    interrupted, live = state in (RUNNING, INTERRUPTED), is_camera(job.source)
     return {
         **status_of(job, None),
         "state": INTERRUPTED if interrupted else state,
@@ -110,8 +118,8 @@ def stored_status(folder: Path, job: Job) -> dict[str, Any]:
         "fps": summary.get("tracker_fps"),
         "notice": summary.get("notice") or ("it was cut off while it ran" if state == RUNNING else None),
         "corrections": summary.get("corrections", []),
-        "can_go_on": interrupted and has_checkpoint(folder),
-        "live": job.source.isdigit(),
+        "can_go_on": not live and interrupted and (has_checkpoint(folder) or can_begin_anew(summary)),
+        "live": live,
         "size": summary.get("size"),
     }
 

@@ -16,18 +16,21 @@ from metrack.frames import VideoWriter, open_source
 from metrack.frames.formats import Record
 from metrack.runs.follow import mark_of
 from metrack.runs.job import Job
+from metrack.runs.lock import LOCK
 from metrack.runs.report import write_page
 from metrack.runs.results import VIDEO
+from metrack.studio.answers import RefusedError
 from metrack.studio.media import RECORDING
 from metrack.studio.store import NOTE, RunStore
 
 COMMAND = "rerun.sh"
-HIDDEN = {NOTE}
+HIDDEN = {NOTE, LOCK}
+MOST_DRAWN = 2  # videos at a time
 
 
 def files(folder: Path) -> list[dict[str, Any]]:
     """List the results that can be taken away one by one."""
-    found = [path for path in sorted(folder.iterdir()) if path.is_file() and _is_result(path)]
+    found = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.is_symlink() and _is_result(path)]
     return [{"name": path.name, "bytes": path.stat().st_size} for path in found]
 
 
@@ -77,6 +80,8 @@ class VideoExport:
             raise ValueError("Nothing has been followed yet, so there is no video to draw.")
         with self._lock:
             if self._progress.get(name, {}).get("state") != "drawing":
+                if sum(each["state"] == "drawing" for each in self._progress.values()) >= MOST_DRAWN:
+                    raise RefusedError(429, f"At most {MOST_DRAWN} videos are drawn at a time; wait for one of them.")
                 self._progress[name] = {"state": "drawing", "done": 0, "total": len(frames)}
                 recording = self._store.folder_of(name) / RECORDING
                 source, start = (str(recording), 0) if recording.is_file() else (job.source, job.start)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import threading
 
+from metrack.studio.answers import RefusedError
 from metrack.studio.run_thread import RunThread
 
+MOST_IN_MEMORY = 20  # runs, with those that wait for their turn
 KEPT_AT_REST = 2  # runs that can still be looked into, corrected and undone
 
 
@@ -29,6 +31,11 @@ class LoadedRuns:
         run.rested = lambda: self._rested(name)
         with self._lock:
             self._runs[name] = run
+
+    def check_room(self) -> None:
+        """Refuse another run where too many wait already."""
+        if len(self._runs) >= MOST_IN_MEMORY:
+            raise RefusedError(429, f"At most {MOST_IN_MEMORY} runs can wait for their turn; stop one first.")
 
     def get(self, name: str) -> RunThread | None:
         """Return a run that is in memory."""

@@ -7,6 +7,7 @@ The page names a source by a short text that means the same after a restart: ``c
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import secrets
 import threading
@@ -19,6 +20,7 @@ from typing import Any
 from metrack.files import replacing
 from metrack.frames import VideoWriter
 from metrack.frames.images import SUFFIXES as IMAGE_SUFFIXES
+from metrack.studio.answers import RefusedError
 from metrack.studio.reading import Reader
 from metrack.synth import builtin_clip
 
@@ -35,6 +37,10 @@ BEGINNINGS = (  # how files of these kinds begin: a playlist, which could name o
 CLIP = "balloon.mp4"
 RECORDING = "recording.mp4"
 MOST_LISTED = 500
+LONGEST_NAME = 4096  # characters of a source's name
+LONGEST_PART = 255  # bytes of a name of a file or folder, on most disks
+LONGEST_UPLOAD_NAME = 120  # bytes, so that a number and an ending fit into what a disk allows
+MOST_UPLOADS = 4  # at a time
 KEPT_OPEN = 4  # readers
 MEGABYTE = 1_000_000
 
@@ -51,9 +57,9 @@ class Place:
 class Library:
     """Finds sources by name and keeps the last few open."""
 
-    def __init__(self, runs: Path, folder: Path | None, upload_limit: int) -> None:
-        self.runs, self.folder, self.upload_limit = runs, folder, upload_limit
-        self.uploads = runs / "uploads"
+    def __init__(self, runs: Path, folder: Path | None, upload_limit: int, uploads_limit: int) -> None:
+        self.runs, self.folder, self.upload_limit, self.uploads_limit = runs, folder, upload_limit, uploads_limit
+        self.uploads, self._uploading = runs / "uploads", 0
         self._lock, self._painting = threading.Lock(), threading.Lock()
         self._open: OrderedDict[Path, Reader] = OrderedDict()
 
@@ -72,9 +78,21 @@ class Library:
             return Place(text, kind, inside(self.runs, f"{rest}/{RECORDING}"))
         raise ValueError(f"There is no source {text[:100]!r}.")
 
+    def checked(self, text: str) -> Place:
+        """Say what a name stands for, and refuse images in a folder that lead outside it by links."""
+        place = self.place(text)
+        root = self.folder if place.kind == "file" else self.runs
+        if root is not None and place.path is not None and place.path.is_dir():
+            with os.scandir(place.path) as entries:
+                links = [Path(each.path) for each in entries if each.is_symlink()]
+            for link in links:
+                if link.suffix.lower() in IMAGE_SUFFIXES and not _leads_inside(root, link):
+                    raise ValueError(f"{link.name[:100]} is a link that leads outside the folder that was opened.")
+        return place
+
     def reader(self, text: str) -> Reader:
         """Open a recording, or give the one that is open already."""
-        place = self.place(text)
+        place = self.checked(text)
         if place.path is None:
             raise ValueError("A camera has no frames to scrub through.")
         if place.kind == "clip":
@@ -104,19 +122,19 @@ class Library:
             return {"folder": None, "under": "", "entries": []}
         here = inside(self.folder, under)
         if not here.is_dir():
-            raise LookupError(f"There is no folder {under!r} here.")
+            raise LookupError(f"There is no folder {under[:100]!r} here.")
         entries = [entry for path in sorted(here.iterdir()) if (entry := self._entry(path))]
         return {"folder": self.folder.name, "under": under, "entries": entries[:MOST_LISTED]}
 
     def _entry(self, path: Path) -> dict[str, Any] | None:
         assert self.folder is not None
-        if path.name.startswith(".") or not path.resolve().is_relative_to(self.folder.resolve()):
+        if path.name.startswith(".") or not _is_text(path.name) or not _leads_inside(self.folder, path):
             return None
         inner = path.relative_to(self.folder).as_posix()
         if path.is_dir():
             kind = "images" if _holds_images(path) else "folder"
             return {"kind": kind, "name": path.name, "under": inner, "source": f"file:{inner}"}
-        if path.suffix.lower() not in VIDEO_SUFFIXES:
+        if path.suffix.lower() not in VIDEO_SUFFIXES or not path.is_file():
             return None
         return {"kind": "video", "name": path.name, "source": f"file:{inner}", "bytes": path.stat().st_size}
 
@@ -125,6 +143,7 @@ class Library:
         name = self._check_upload(name, length)
         self.uploads.mkdir(exist_ok=True)
         part = self.uploads / f".{secrets.token_hex(8)}.part"
+        self._uploading += 1
         try:
             received = await self._receive(part, chunks)
             if length is not None and received != length:
@@ -132,7 +151,10 @@ class Library:
             check_beginning(part, name)
             final = _free_name(self.uploads / name)
             part.rename(final)
+        except OSError as error:
+            raise ValueError(f"{name} cannot be kept ({error.strerror}).") from None
         finally:
+            self._uploading -= 1
             part.unlink(missing_ok=True)
         try:
             await asyncio.to_thread(self.reader, f"upload:{final.name}")
@@ -142,40 +164,74 @@ class Library:
         return f"upload:{final.name}"
 
     async def _receive(self, part: Path, chunks: AsyncIterator[bytes]) -> int:
-        received = 0
+        received, there = 0, self._check_room(0)
         with part.open("wb") as file:
             async for chunk in chunks:
                 received += len(chunk)
                 if received > self.upload_limit:
-                    raise ValueError(self._too_large("The file"))
+                    raise self._too_large("The file")
+                if there + received > self.uploads_limit:
+                    there = self._check_room(len(chunk)) - received  # others may have come or gone
                 file.write(chunk)
+                file.flush()
         return received
 
+    def _check_room(self, more: int) -> int:
+        """Return how many bytes all uploads take, those under way with them, or refuse more."""
+        taken = sum(path.stat().st_size for path in self.uploads.iterdir() if path.is_file())
+        if taken + more >= self.uploads_limit:
+            limit, where = self.uploads_limit / MEGABYTE, f"{self.runs.name}/{self.uploads.name}"
+            more_room = f"remove some of {where}, or start metrack studio with a larger --uploads-limit"
+            raise RefusedError(413, f"All uploads together may take {limit:g} MB, which is full; {more_room}.")
+        return taken
+
     def _check_upload(self, name: str, length: int | None) -> str:
-        plain = re.sub(r"[^\w .()+-]", "_", Path(name.replace("\\", "/")).name).strip(" .")[-120:]
+        plain = re.sub(r"[^\w .()+-]", "_", Path(name.replace("\\", "/").replace("\0", "_")).name).strip(" .")
+        plain = plain.encode()[-LONGEST_UPLOAD_NAME:].decode("utf-8", "ignore").lstrip(" .")
         if Path(plain).suffix.lower() not in VIDEO_SUFFIXES:
             known = ", ".join(VIDEO_SUFFIXES)
             raise ValueError(f"{plain or 'This'} is not a kind of video the studio opens; it opens {known}.")
         if length == 0:
             raise ValueError(f"{plain} is empty (0 bytes).")
         if length is not None and length > self.upload_limit:
-            raise ValueError(self._too_large(plain))
+            raise self._too_large(plain)
+        if self._uploading >= MOST_UPLOADS:
+            raise RefusedError(429, f"At most {MOST_UPLOADS} files can be sent at a time; wait for one of them.")
         return plain
 
-    def _too_large(self, name: str) -> str:
-        limit = self.upload_limit / MEGABYTE
-        return (
-            f"{name} is larger than the {limit:g} MB an upload may have; start metrack studio with the folder "
-            "that holds it, or with a larger --upload-limit."
+    def _too_large(self, name: str) -> RefusedError:
+        return RefusedError(
+            413,
+            f"{name} is larger than the {self.upload_limit / MEGABYTE:g} MB an upload may have; start metrack studio "
+            "with the folder that holds it, or with a larger --upload-limit.",
         )
 
 
 def inside(root: Path, relative: str) -> Path:
     """Return a path below a folder, or refuse one that leads outside, also by way of a link."""
     path = root / relative.lstrip("/")
-    if "\x00" in relative or not path.resolve().is_relative_to(root.resolve()):
+    if any(len(os.fsencode(part)) > LONGEST_PART for part in path.parts):
+        raise LookupError(f"There is nothing called {relative[:60]!r} here.")
+    if "\x00" in relative or not _leads_inside(root, path):
         raise ValueError("That path leads outside the folder that was opened.")
     return path
+
+
+def _leads_inside(root: Path, path: Path) -> bool:
+    """Whether a path is below a folder with all links followed; one that leads nowhere is not."""
+    try:
+        return path.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError):  # a name that is too long, or links in a circle
+        return False
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be sent: disks also know names that are no text."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_beginning(path: Path, name: str) -> None:
@@ -191,7 +247,9 @@ def check_beginning(path: Path, name: str) -> None:
 def _open(path: Path) -> Reader:
     if not path.exists():
         raise LookupError(f"{path.name} is no longer there.")
-    if path.is_file():
+    if not path.is_dir():
+        if not path.is_file():
+            raise ValueError(f"{path.name} is neither a file nor a folder.")
         check_beginning(path, path.name)
     try:
         return Reader(path)
@@ -200,7 +258,11 @@ def _open(path: Path) -> Reader:
 
 
 def _holds_images(folder: Path) -> bool:
-    return any(path.suffix.lower() in IMAGE_SUFFIXES for path in folder.iterdir() if not path.name.startswith("."))
+    try:
+        paths = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    except OSError:  # a folder that may not be read
+        return False
+    return any(path.suffix.lower() in IMAGE_SUFFIXES for path in paths)
 
 
 def _free_name(path: Path) -> Path:

@@ -332,7 +332,7 @@ class RunThread:
         if self.session is None:
             self._failure = status, notice
         else:
-            self.session.finish(status, notice)
+            self.session.finish(status, notice or self.session.source.notice)
             self.session.drop_checkpoint()
         if self.live:
             self._switch_off()

@@ -20,23 +20,25 @@ from weakref import WeakKeyDictionary
 
 import uvicorn
 from fastapi import FastAPI, Query, Request, Response, WebSocket
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
-from starlette.requests import ClientDisconnect
 
 from metrack.checks import check_box
 from metrack.studio import export, protocol, why
 from metrack.studio.access import AccessControl, Endpoint
+from metrack.studio.answers import RefusedError, explain_errors, refusal
 from metrack.studio.camera import Cameras
-from metrack.studio.media import VIDEO_SUFFIXES, Library
+from metrack.studio.limits import RequestLimits
+from metrack.studio.media import LONGEST_NAME, VIDEO_SUFFIXES, Library
 from metrack.studio.pictures import WIDEST
+from metrack.studio.protocol import MOST_TARGETS
 from metrack.studio.run_thread import RunThread
-from metrack.studio.store import Box, RunRequest, RunStore
+from metrack.studio.sockets import limits
+from metrack.studio.store import MOST_FRAMES, Box, RunRequest, RunStore, Whole
 from metrack.studio.threads import lower_priority
-from metrack.studio.watching import Watchers, watch
+from metrack.studio.watching import MOST_WATCHERS, Watchers, watch
 
 STATIC = Path(__file__).parent / "static"
 A_WHILE = "private, max-age=300"
@@ -47,14 +49,14 @@ Width = Annotated[int, Query(ge=16, le=WIDEST)]
 class Opening(BaseModel):
     """A source to open."""
 
-    source: str
+    source: str = Field(max_length=LONGEST_NAME)
 
 
 class Correction(BaseModel):
     """Another box for a target from a frame on."""
 
-    frame: int
-    target: int
+    frame: Whole
+    target: Whole
     box: Box
 
 
@@ -65,26 +67,30 @@ class Pace(BaseModel):
 
 
 def prepare(
-    folder: Path | None, runs: Path, host: str, port: int, upload_limit: int, gallery: str | None = None
+    folder: Path | None,
+    runs: Path,
+    host: str,
+    port: int,
+    upload_limit: int,
+    uploads_limit: int,
+    gallery: str | None = None,
 ) -> tuple[uvicorn.Config, str]:
     """Make the folder for runs and the configuration of a server; return it and the address to open."""
+    endpoint = Endpoint.at(host, port)
     try:
-        runs.mkdir(parents=True, exist_ok=True)
+        runs.mkdir(0o700, parents=True, exist_ok=True)  # what is in it is nobody else's business
     except OSError as error:
         raise ValueError(f"runs must be a folder that can be made, got {str(runs)!r} ({error.strerror})") from None
     sys.setswitchinterval(SWITCH_INTERVAL)
-    endpoint = Endpoint.at(host, port)
-    library = Library(runs.resolve(), None if folder is None else folder.resolve(), upload_limit)
+    library = Library(runs.resolve(), None if folder is None else folder.resolve(), upload_limit, uploads_limit)
     app = build(library, RunStore(runs.resolve(), library, gallery), endpoint)
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        log_level="error",
         access_log=False,
         server_header=False,
-        ws="websockets-sansio",
-        ws_per_message_deflate=False,
-        ws_max_size=65_536,
         timeout_graceful_shutdown=1,
+        **limits(),
     )
     return config, endpoint.address
 
@@ -101,8 +107,9 @@ def build(library: Library, store: RunStore, endpoint: Endpoint) -> FastAPI:
         await asyncio.to_thread(store.close)
 
     app = FastAPI(title="metrack studio", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(AccessControl, endpoint=endpoint)
-    _explain_errors(app)
+    app.add_middleware(RequestLimits)
+    app.add_middleware(AccessControl, endpoint=endpoint)  # before all others
+    explain_errors(app)
     _add_page(app, library, store)
     _add_media(app, library, cameras)
     _add_runs(app, library, store, cameras)
@@ -139,7 +146,7 @@ def _add_media(app: FastAPI, library: Library, cameras: Cameras) -> None:
     @app.put("/api/uploads/{name}")
     async def upload(name: str, request: Request) -> dict[str, str]:
         length = request.headers.get("content-length", "")
-        size = int(length) if length.isdigit() else None
+        size = int(length) if length.isascii() and length.isdigit() and len(length) < 19 else None
         return {"source": await library.take_upload(name, size, request.stream())}
 
     @app.post("/api/open")
@@ -160,7 +167,7 @@ def _add_media(app: FastAPI, library: Library, cameras: Cameras) -> None:
         }
 
     @app.get("/api/frame")
-    def frame(source: str, n: Annotated[int, Query(ge=0)], width: Width = WIDEST) -> Response:
+    def frame(source: str, n: Annotated[int, Query(ge=0, le=MOST_FRAMES)], width: Width = WIDEST) -> Response:
         if source.startswith("camera:"):
             return Response(cameras.jpeg(source), media_type="image/jpeg", headers={"Cache-Control": "no-store"})
         data = library.reader(source).jpeg(n, width)
@@ -217,7 +224,7 @@ def _add_action(app: FastAPI, store: RunStore, action: str) -> None:
 
 def _add_explanations(app: FastAPI, store: RunStore) -> None:
     @app.get("/api/runs/{name}/why")
-    async def explain(name: str, target: Annotated[int, Query(ge=1)] = 1) -> dict[str, Any]:
+    async def explain(name: str, target: Annotated[int, Query(ge=1, le=MOST_TARGETS)] = 1) -> dict[str, Any]:
         run = store.running(name)
         return await asyncio.wrap_future(run.ask(lambda: why.explain(run, target)))
 
@@ -264,13 +271,19 @@ def _add_watching(app: FastAPI, store: RunStore) -> None:
     async def watching(socket: WebSocket, name: str, width: Width = WIDEST) -> None:
         try:
             run = store.running(name)
-        except (LookupError, ValueError):
-            await socket.close(4004)
+            if sum(map(len, watchers.values())) >= MOST_WATCHERS:
+                raise RefusedError(429, f"At most {MOST_WATCHERS} pages can watch; close one first.")
+        except (LookupError, ValueError) as error:
+            await socket.send_denial_response(refusal(getattr(error, "status", 404), str(error.args[0])))
             return
         await socket.accept()
         if run not in watchers:
             watchers[run] = Watchers(run)
         await watch(run, watchers[run], socket, width)
+
+    @app.websocket("/{path:path}")
+    async def elsewhere(socket: WebSocket, path: str) -> None:
+        await socket.send_denial_response(refusal(404, "There is nothing to watch at this address."))
 
 
 def _paint_ahead(library: Library) -> None:
@@ -287,19 +300,3 @@ async def _done(run: RunThread, action: Callable[[RunThread], Future[None]]) -> 
 
 def _download(name: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-
-
-def _explain_errors(app: FastAPI) -> None:
-    def answer(code: int) -> Callable[[Request, Exception], JSONResponse]:
-        return lambda _, error: JSONResponse({"error": _sentence(error)}, status_code=code)
-
-    for kind, code in ((ValueError, 400), (LookupError, 404), (ClientDisconnect, 400), (RequestValidationError, 422)):
-        app.add_exception_handler(kind, answer(code))
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, RequestValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(str(part) for part in first['loc'][1:])}: {first['msg']}"
-    text = str(error.args[0]) if error.args else "The upload broke off; please send it again."
-    return text if "." in text.partition(" ")[0] else text[:1].upper() + text[1:]  # names of files stay as they are

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -20,11 +21,13 @@ from metrack.frames.formats import FORMATS, Record
 from metrack.runs.checkpoint import Checkpoint
 from metrack.runs.events import Event, EventDetector
 from metrack.runs.job import Job
-from metrack.runs.results import by_frame, claim_folder, read_records
-from metrack.runs.summary import status_of, stored_status
+from metrack.runs.lock import LOCK
+from metrack.runs.results import by_frame, claim_folder, read_records, read_summary
+from metrack.runs.resuming import clear_leftovers
+from metrack.runs.summary import DONE, ENDED_EARLY, status_of, stored_status
 from metrack.studio.camera import Cameras
 from metrack.studio.loaded import LoadedRuns
-from metrack.studio.media import Library
+from metrack.studio.media import LONGEST_NAME, Library
 from metrack.studio.protocol import MOST_TARGETS, event_values, series
 from metrack.studio.run_thread import RunThread
 from metrack.studio.threads import RunQueue
@@ -33,19 +36,23 @@ NOTE = "studio.json"
 DAMAGED = "damaged"
 LAST_SECOND = 1e11  # since 1970 that a page can show
 
+MOST_FRAMES = 2**31  # numbers of frames that make sense: two years at 30 a second
 Box = Annotated[list[FiniteFloat], Field(min_length=4, max_length=4)]
+Whole = Annotated[int, Field(ge=0, le=MOST_FRAMES)]
+Small = Annotated[int, Field(ge=-(2**31), le=2**31)]
+Name = Annotated[str, Field(max_length=100)]
 
 
 class RunRequest(BaseModel):
     """What a page asks to be followed."""
 
-    source: str
+    source: str = Field(max_length=LONGEST_NAME)
     boxes: list[Box] = Field(max_length=MOST_TARGETS)
-    start: int = Field(0, ge=0)
-    stop: int | None = None
-    preset: str = "default"
-    changes: dict[str, bool | int | float | str] = {}
-    seed: int = Field(0, ge=0)
+    start: Whole = 0
+    stop: Whole | None = None
+    preset: Name = "default"
+    changes: dict[Name, bool | Small | float | Name] = Field({}, max_length=200)
+    seed: int = Field(0, ge=0, lt=2**63)
     fast: bool = True
 
 
@@ -92,6 +99,7 @@ class RunStore:
         self._gallery = Job(source="", boxes=(), gallery=gallery).known_targets()
         self._queue, self._lock = RunQueue(), threading.Lock()
         self._loaded = LoadedRuns()
+        self._clear_leftovers()
 
     @property
     def known_names(self) -> list[str]:
@@ -100,7 +108,7 @@ class RunStore:
 
     def start(self, request: RunRequest, cameras: Cameras | None = None) -> str:
         """Begin a run and return its name; what is wrong with the request is told before anything is written."""
-        path = self.library.place(request.source).path
+        path = self.library.checked(request.source).path
         job = Job(
             source=request.source.partition(":")[2] if path is None else str(path),
             boxes=request.boxes,
@@ -117,6 +125,7 @@ class RunStore:
         camera = cameras.hand_over(request.source) if cameras else None
         opened = None if camera is None else (camera.source, chain([camera.frame], camera.following()))
         with self._lock:
+            self._loaded.check_room()
             name = self._new_folder()
             note = {"source": request.source, "title": _title(request.source), "created": time.time()}
             write_json(self.folder / name / NOTE, {**note, "job": job.to_dict()})
@@ -127,15 +136,16 @@ class RunStore:
         return name
 
     def go_on(self, name: str) -> RunThread:
-        """Take an interrupted run up again from its checkpoint."""
+        """Take an interrupted run up again from its checkpoint, or from its first frame if that comes to the same."""
         folder, note = self.folder_of(name), self._note(name)
         with self._lock:
             self._loaded.wait_for(name)
             if run := self._loaded.get(name):
                 return run
-            checkpoint = Checkpoint.load(folder)
-            path = self.library.place(note.source).path
-            run = RunThread(Job(**checkpoint.job), folder, path, self._queue, self._gallery, checkpoint=checkpoint)
+            self._loaded.check_room()
+            job, checkpoint = self._where_it_was(name)
+            path = self.library.checked(note.source).path
+            run = RunThread(job, folder, path, self._queue, self._gallery, checkpoint=checkpoint)
             self._loaded.put(name, run)
         run.start()
         return run
@@ -219,6 +229,24 @@ class RunStore:
                 "active": False,
                 "status": {**status, "state": DAMAGED, "notice": str(error), "live": True, "before": 0, "fast": True},
             }
+
+    def _where_it_was(self, name: str) -> tuple[Job, Checkpoint | None]:
+        folder = self.folder_of(name)
+        try:
+            checkpoint = Checkpoint.load(folder)
+        except ValueError:
+            job = self.job(name)
+            if not stored_status(folder, job)["can_go_on"]:
+                raise
+            return job, None
+        return Job(**checkpoint.job), checkpoint
+
+    def _clear_leftovers(self) -> None:
+        """Clear the folders of runs that were done when a studio was killed."""
+        for folder in (path.parent for path in self.folder.glob(f"*/{NOTE}")):
+            with suppress(ValueError, OSError):  # damaged, or alive in another studio
+                if (folder / LOCK).exists() and read_summary(folder).get("status") in (DONE, ENDED_EARLY):
+                    clear_leftovers(folder)
 
     def _new_folder(self) -> str:
         stamp = time.strftime("%Y%m%d-%H%M%S")

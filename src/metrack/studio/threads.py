@@ -37,6 +37,8 @@ class RequestQueue:
             action, future = self._waiting.get(timeout=timeout) if timeout != 0 else self._waiting.get_nowait()
         except queue.Empty:
             return False
+        if not future.set_running_or_notify_cancel():
+            return True  # whoever asked is gone
         try:
             future.set_result(action())
         except (ValueError, IndexError) as error:
@@ -53,7 +55,9 @@ class RequestQueue:
     def _refuse(self) -> None:
         while not self._waiting.empty():
             with suppress(queue.Empty):
-                self._waiting.get_nowait()[1].set_exception(ValueError(self._refusal))
+                future = self._waiting.get_nowait()[1]
+                if future.set_running_or_notify_cancel():
+                    future.set_exception(ValueError(self._refusal))
 
 
 class RunQueue:

@@ -26,6 +26,8 @@ from metrack.studio.run_thread import RunThread
 from metrack.studio.threads import lower_priority
 
 UNANSWERED = 2  # messages that may be on their way: the next one is prepared while a page draws
+MOST_WATCHERS = 32  # pages, of all runs together
+UNASKED = 100  # answers to nothing that one page may send
 MOST_PER_SECOND = 30  # messages of a run that waits for the clock
 MOST_AT_ONCE = 2000  # frames of which records are sent in one message
 MOST_PICTURES, FEWEST_PICTURES = 26.0, 6.0  # a second, of a run at full speed
@@ -110,15 +112,43 @@ class Known:
     width: int = WIDEST
 
 
+class Credit:
+    """How many messages a page may be sent before it answers one."""
+
+    def __init__(self) -> None:
+        self._left, self._unasked, self._more = UNANSWERED, 0, asyncio.Event()
+
+    async def wait(self) -> None:
+        """Wait until one may be sent, and count it as sent."""
+        while not self._left:
+            self._more.clear()
+            await self._more.wait()
+        self._left -= 1
+
+    def answered(self) -> bool:
+        """Take an answer; return whether there have not been too many to nothing."""
+        if self._left < UNANSWERED:
+            self._left += 1
+            self._more.set()
+        else:
+            self._unasked += 1
+        return self._unasked <= UNASKED
+
+
 async def watch(run: RunThread, watchers: Watchers, socket: WebSocket, width: int = WIDEST) -> None:
     """Keep one page up to date until it goes away."""
-    moved, credit, known = watchers.join(), asyncio.Semaphore(UNANSWERED), Known(width=width)
+    moved, credit, known = watchers.join(), Credit(), Known(width=width)
     pushing = asyncio.create_task(_push(run, watchers, socket, moved, credit, known))
     try:
         while True:
-            answer = await socket.receive_text()
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                break
+            answer = message.get("text") or ""  # what is not a number is an answer all the same
             known.width = int(answer) if answer.isascii() and answer.isdigit() and len(answer) < 6 else known.width
-            credit.release()
+            if not credit.answered():
+                await socket.close(1008, "too many messages")
+                break
     except (WebSocketDisconnect, RuntimeError):
         pass
     finally:
@@ -127,24 +157,33 @@ async def watch(run: RunThread, watchers: Watchers, socket: WebSocket, width: in
 
 
 async def _push(
-    run: RunThread, watchers: Watchers, socket: WebSocket, moved: asyncio.Event, credit: asyncio.Semaphore, known: Known
+    run: RunThread, watchers: Watchers, socket: WebSocket, moved: asyncio.Event, credit: Credit, known: Known
 ) -> None:
     loop, due = asyncio.get_running_loop(), 0.0
     try:
         while True:
-            await credit.acquire()
+            await credit.wait()
             await asyncio.sleep(max(due - time.monotonic(), 0))
-            while (message := news(run, known, len(watchers))) is None and not run.gone:
-                moved.clear()
+            moved.clear()
+            while (data := await loop.run_in_executor(PACKING, _message, run, known, len(watchers))) is None:
+                if run.gone:
+                    await socket.close(PUT_AWAY)
+                    return
                 await moved.wait()
-            if message is None:
-                await socket.close(PUT_AWAY)
-                return
-            picture = known.picture if message.pop("new") else None
+                moved.clear()
             due = _next(due, watchers.pictures_per_second(run))
-            await socket.send_bytes(await loop.run_in_executor(PACKING, pack, message, picture, known.width))
+            await socket.send_bytes(data)
     except (WebSocketDisconnect, RuntimeError):
         return
+
+
+def _message(run: RunThread, known: Known, watching: int) -> bytes | None:
+    """Make the next message for a page; in a thread, as a page that comes late is told of thousands of frames."""
+    message = news(run, known, watching)
+    if message is None:
+        return None
+    picture = known.picture if message.pop("new") else None
+    return pack(message, picture, known.width)
 
 
 def _next(due: float, per_second: float) -> float:

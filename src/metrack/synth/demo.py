@@ -22,7 +22,8 @@ from metrack.runs.halt import Halt
 from metrack.runs.job import Job
 from metrack.runs.lock import FolderLock
 from metrack.runs.report import write_page
-from metrack.runs.results import check_folder, claim_folder, read_records
+from metrack.runs.results import check_folder, make_folder, read_records, write_summary
+from metrack.runs.summary import RUNNING
 from metrack.synth.balloon import builtin_clip
 from metrack.synth.clip import Clip
 
@@ -57,8 +58,9 @@ def run_demo(
     clip = builtin_clip(frames)
     job = Job(source=str(out / "clip.mp4"), boxes=[clip.first_box.to_xywh()], preset=preset, seed=seed)
     job.check()
-    claim_folder(out)
+    make_folder(out)
     with FolderLock(out) as lock:
+        write_summary(out, {"status": RUNNING})
         paint_clip(clip, out, watch)
         summary = follow(job, out, watch=watch, halt=halt, leave=lambda _: _leave(clip, out), lock=lock)
     return summary, compare(clip, read_records(out))

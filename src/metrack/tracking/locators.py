@@ -104,7 +104,7 @@ class ParticleLocator:
     @property
     def zoom(self) -> float:
         """Factor that brings the target, as large as it was last, to ``BASE_SIZE`` pixels."""
-        return BASE_SIZE / (float(np.exp(self._log_scale)) * self.observer.bounds.side)
+        return BASE_SIZE / (math.exp(self._log_scale) * self.observer.bounds.side)
 
     @property
     def _log_scale(self) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from metrack.draw.chart import Chart
 from metrack.draw.page import Cell, Column, Section, chart_html, page, strip_html, table_html
 from metrack.draw.palette import target_colour
+from metrack.frames.base import is_camera
 from metrack.runs.job import Job
 from metrack.runs.report.curves import identification, occlusion, timeline
 from metrack.runs.report.reading import RunData
@@ -63,7 +64,7 @@ IDENTITY_INTRO = (
 def _title(run: RunData) -> str:
     source = str(run.summary["source"])
     parts = [part for part in Path(source).parts if part not in ("/", "img", "img1")]
-    return source if "://" in source or source.isdigit() or not parts else parts[-1]
+    return source if "://" in source or is_camera(source) or not parts else parts[-1]
 
 
 def _intro(run: RunData) -> str:

@@ -14,6 +14,7 @@ from metrack.box import Box
 from metrack.draw.marks import Mark, draw
 from metrack.draw.pictures import resized
 from metrack.frames import Source, open_source
+from metrack.frames.base import is_camera
 from metrack.frames.formats import Record
 from metrack.runs.events import Event
 from metrack.runs.report.reading import RunData
@@ -93,7 +94,7 @@ def _unsure(run: RunData) -> Iterator[tuple[int, float]]:
 
 def _from_source(run: RunData, frames: list[int], width: int) -> Iterator[tuple[int, Frame]]:
     source = str(run.summary["source"])
-    if run.summary["live"] or "://" in source or source.isdigit():
+    if run.summary["live"] or "://" in source or is_camera(source):
         return
     for number, image in _picked(source, frames, run.summary["size"]):
         small, scale = resized(image, width)

@@ -13,7 +13,7 @@ export async function ask(path, { method = "GET", body } = {}) {
     throw new Error("The studio does not answer. Is it still running? Start it again with: metrack studio");
   }
   const values = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(values.error || `The studio answered ${answer.status}.`);
+  if (!answer.ok) throw Object.assign(new Error(values.error || `The studio answered ${answer.status}.`), { status: answer.status });
   return values;
 }
 

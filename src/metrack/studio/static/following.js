@@ -84,7 +84,11 @@ function lost() {
   complain(new Error("The studio does not answer. Everything up to the last frame is kept; start it again with: metrack studio"));
   const again = async () => {
     if (state.run?.id !== id) return;
-    try { await ask(`/api/runs/${id}`); } catch { setTimeout(again, 1000); return; }
+    try { await ask(`/api/runs/${id}`); } catch (error) {
+      if (error.status === 401) complain(error); // another studio is there now, which wants its own token
+      else setTimeout(again, 1000);
+      return;
+    }
     reopen();
   };
   setTimeout(again, 700);
