@@ -69,7 +69,7 @@ class Damage(Campaign):
         number = int(rng.integers(1 << 30))
         try:
             verdict, memory = in_child(lambda: subject.check(copy, damaged, hostile=hostile, number=number))
-            self._check_others(subject, copy, before, verdict)
+            self._check_others(subject, copy, before, damaged if verdict == REFUSED else None)
         except MissError as miss:
             raise MissError(f"{subject.name}: {damaged.relative_to(copy)} {how}: {miss}") from None
         self._count(verdict, memory)
@@ -87,12 +87,16 @@ class Damage(Campaign):
             return bomb(path, self.folder / "bomb.zip")
         return hostile_npz(rng, path)
 
-    def _check_others(self, subject: Subject, copy: Path, before: dict[Path, int | str], verdict: str) -> None:
-        """See that nothing else was changed, and nothing at all where the file was refused."""
+    def _check_others(self, subject: Subject, copy: Path, before: dict[Path, int | str], refused: Path | None) -> None:
+        """See that nothing else was changed, and nothing at all where the file was refused.
+
+        A folder in the place of a file is found only when the file is to be written: others are written by then.
+        """
         for path, known in before.items():
-            allowed = verdict != REFUSED and subject.may_change(copy, path)
+            followed = path.name != "trajectory.jsonl" and path.parent.name != "resume"
+            allowed = subject.may_change(copy, path) and (refused is None or (refused.is_dir() and followed))
             if not allowed and (not (path.exists() or path.is_symlink()) or digest(path) != known):
-                raise MissError(f"{verdict}, but {path.relative_to(copy)} was changed")
+                raise MissError(f"{'used' if refused is None else 'refused'}, but {path.relative_to(copy)} was changed")
 
     def _count(self, verdict: str, memory: int) -> None:
         self.figures[verdict] = self.figures.get(verdict, 0) + 1
