@@ -26,7 +26,7 @@ BOMBS = 0.02  # share of hostile damages
 class Damage(Campaign):
     """Truncation, flipped bits, swapped and hostile files in everything that is read back."""
 
-    name, unit, aim, share = "damage", "damages", 2000, 7.0
+    name, unit, aim, share = "damage", "damages", 2000, 8.0
     passes = "correct, or one sentence that names the file; nothing else is affected; memory under 1 GB"
 
     def prepare(self) -> None:
@@ -93,8 +93,9 @@ class Damage(Campaign):
         A folder in the place of a file is found only when the file is to be written: others are written by then.
         """
         for path, known in before.items():
-            followed = path.name != "trajectory.jsonl" and path.parent.name != "resume"
-            allowed = subject.may_change(copy, path) and (refused is None or (refused.is_dir() and followed))
+            needed = path.name == "trajectory.jsonl" or path.parent.name == "resume"  # to go on, with each other
+            lost = refused is not None and refused.is_dir() and (refused.name == "trajectory.jsonl" or not needed)
+            allowed = subject.may_change(copy, path) and (refused is None or lost)
             if not allowed and (not (path.exists() or path.is_symlink()) or digest(path) != known):
                 raise MissError(f"{'used' if refused is None else 'refused'}, but {path.relative_to(copy)} was changed")
 
