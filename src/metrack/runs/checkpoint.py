@@ -141,11 +141,19 @@ def drop_checkpoints(out: Path, *, kept: int = KEPT) -> None:
     """Remove all checkpoints but those written last; a note goes before its state."""
     notes = _newest_first(out)
     for note in notes[kept:]:
-        note.unlink(missing_ok=True)
+        _remove(note)
     states = {f"state_{_serial(note)}.npz" for note in notes[:kept]}
     for old in (out / FOLDER).glob("state_*"):
         if old.name not in states:
-            old.unlink(missing_ok=True)
+            _remove(old)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or a folder that somebody put in its place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def discard_checkpoints(out: Path) -> None:
