@@ -20,14 +20,13 @@ from torture.forked import in_child
 HOSTILE = 0.5  # share of hostile damages among those of files that have a form
 FORMS = (".npz", ".json", ".txt", ".csv", ".jsonl", ".tag")
 CHECKED = (".txt", ".csv", ".jsonl")  # texts that have checksums, or are made again, in folders of results
-BOMB = 3 << 29  # bytes that an archive unpacks to
 BOMBS = 0.02  # share of hostile damages
 
 
 class Damage(Campaign):
     """Truncation, flipped bits, swapped and hostile files in everything that is read back."""
 
-    name, unit, aim, share = "damage", "damages", 2000, 7.0
+    name, unit, aim, share = "damage", "damages", 2000, 8.0
     passes = "correct, or one sentence that names the file; nothing else is affected; memory under 1 GB"
 
     def prepare(self) -> None:
@@ -70,7 +69,7 @@ class Damage(Campaign):
         number = int(rng.integers(1 << 30))
         try:
             verdict, memory = in_child(lambda: subject.check(copy, damaged, hostile=hostile, number=number))
-            self._check_others(subject, copy, before, verdict)
+            self._check_others(subject, copy, before, damaged if verdict == REFUSED else None)
         except MissError as miss:
             raise MissError(f"{subject.name}: {damaged.relative_to(copy)} {how}: {miss}") from None
         self._count(verdict, memory)
@@ -85,16 +84,20 @@ class Damage(Campaign):
             path.write_bytes(data)
             return how
         if rng.random() < BOMBS:
-            bomb(path, path.with_name(path.name), BOMB)
-            return "a bomb"
+            return bomb(path, self.folder / "bomb.zip")
         return hostile_npz(rng, path)
 
-    def _check_others(self, subject: Subject, copy: Path, before: dict[Path, int | str], verdict: str) -> None:
-        """See that nothing else was changed, and nothing at all where the file was refused."""
+    def _check_others(self, subject: Subject, copy: Path, before: dict[Path, int | str], refused: Path | None) -> None:
+        """See that nothing else was changed, and nothing at all where the file was refused.
+
+        A folder in the place of a file is found only when the file is to be written: others are written by then.
+        """
         for path, known in before.items():
-            allowed = verdict != REFUSED and subject.may_change(copy, path)
+            needed = path.name == "trajectory.jsonl" or path.parent.name == "resume"  # to go on, with each other
+            lost = refused is not None and refused.is_dir() and (refused.name == "trajectory.jsonl" or not needed)
+            allowed = subject.may_change(copy, path) and (refused is None or lost)
             if not allowed and (not (path.exists() or path.is_symlink()) or digest(path) != known):
-                raise MissError(f"{verdict}, but {path.relative_to(copy)} was changed")
+                raise MissError(f"{'used' if refused is None else 'refused'}, but {path.relative_to(copy)} was changed")
 
     def _count(self, verdict: str, memory: int) -> None:
         self.figures[verdict] = self.figures.get(verdict, 0) + 1

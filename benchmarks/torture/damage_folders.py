@@ -71,7 +71,7 @@ class StudioRuns(Subject):
 
 def _asked(runs: Path) -> dict[str, Json]:
     """Return what a studio lists and tells of every run."""
-    store = RunStore(runs, Library(runs, None, 1 << 20))
+    store = RunStore(runs, Library(runs, None, 1 << 20, 1 << 20))
     try:
         found = {}
         for line in store.listing():

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import shutil
 import warnings
 import zipfile
 import zlib
@@ -44,6 +45,7 @@ HOSTILE_NUMBERS = tuple(
         "1e-320",
     )
 )
+BOMB = 5 << 28  # bytes that an archive unpacks to
 DEEP = "[" * 100_000
 HOSTILE_VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 3, 10**30, -(10**30), 1e308, -0.5, 0.1, "", "x", "\ud800", "../../x", "x" * 5000, [], {}, [[]],
@@ -305,17 +307,24 @@ def _archive(rng: Rng, path: Path, arrays: dict[str, Array]) -> str:
     return "encrypted"
 
 
-def bomb(path: Path, like: Path, bytes_: int) -> None:
-    """Write a small archive, one array of which becomes huge when it is unpacked."""
-    with np.load(like, allow_pickle=False) as stored:
+def bomb(path: Path, master: Path) -> str:
+    """Put a small archive in the place of a state file, one array of which becomes huge when it is unpacked."""
+    if not master.is_file():
+        _make_bomb(master)
+    with np.load(path, allow_pickle=False) as stored:
         meta = stored["meta"]
-        name = next(each for each in stored.files if each != "meta")
-    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({bytes_},), }}".ljust(117) + "\n"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    shutil.copyfile(master, path)
+    with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("meta.npy", _npy(meta))
-        with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+    return "a bomb"
+
+
+def _make_bomb(path: Path) -> None:
+    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({BOMB},), }}".ljust(117) + "\n"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with archive.open("templates.npy", "w", force_zip64=True) as member:
             member.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-            for _ in range(bytes_ >> 24):
+            for _ in range(BOMB >> 24):
                 member.write(bytes(1 << 24))
 
 

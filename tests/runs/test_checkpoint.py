@@ -185,3 +185,15 @@ def test_dropping_removes_notes_before_states(out):
     assert Checkpoint.load(out).frames == 20
     drop_checkpoints(out, kept=0)
     assert list((out / "resume").iterdir()) == []
+
+
+@pytest.mark.parametrize("pattern", ["state_*.npz", "checkpoint_*.json"])
+def test_a_folder_in_the_place_of_the_newest_is_passed_over_and_removed(pattern, video, whole, out):
+    newest = max((out / "resume").glob(pattern), key=lambda path: int(path.stem.partition("_")[2]))
+    newest.unlink()
+    newest.mkdir()
+    (newest / "inside").touch()
+    assert track(video, out, "--resume", "--stop", "24") == 0
+    assert not (out / "resume").exists()
+    for name in TEXTS:
+        assert (out / name).read_bytes() == (whole / name).read_bytes(), name

@@ -19,7 +19,7 @@ def store(tmp_path):
         ResultFolder.create(tmp_path / name, 1).close()
         job = Job(source="clip.mp4", boxes=[[1.0, 2.0, 30.0, 40.0]]).to_dict()
         write_json(tmp_path / name / NOTE, {"source": "clip", "title": name, "created": 1e9 + number, "job": job})
-    return RunStore(tmp_path, Library(tmp_path, None, 1 << 20))
+    return RunStore(tmp_path, Library(tmp_path, None, 1 << 20, 1 << 20))
 
 
 def states(store):

@@ -8,7 +8,6 @@ checkpoint that is whole, and one that was damaged later is found out and the ol
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
@@ -16,12 +15,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from metrack.files import file_checksum, is_intact, sync_folder, with_checksum, write_json
+from metrack.files import file_checksum, is_intact, load_json, sync_folder, with_checksum, write_json
 from metrack.frames import Source, VideoFrame
 from metrack.frames.checked_lines import NOTHING
 from metrack.identity import Gallery
 from metrack.runs.opening import checksum
 from metrack.runs.results import Kept, read_beginning, read_summary, trajectory_lines
+from metrack.runs.saved_values import CHECKPOINT, check_values
 from metrack.tracking.several import MultiTracker
 
 if TYPE_CHECKING:
@@ -110,23 +110,26 @@ class Checkpoint:
     def _read(cls, note: Path, out: Path) -> Self:
         """Read one note; that of an earlier version is migrated."""
         try:
-            values = json.loads(note.read_text(encoding="utf-8"))
+            values = load_json(note)
             found = values.get("version", 1)
             if not is_intact(values):
                 raise ValueError
-        except (OSError, ValueError, AttributeError, RecursionError):
+        except ValueError:
             raise ValueError(f"resume needs a whole checkpoint, but {str(note)!r} is damaged") from None
-        if found != VERSION and found not in MIGRATIONS:
+        if type(found) is not int or (found != VERSION and found not in MIGRATIONS):
             raise ValueError(
                 f"{str(note)!r} was written by metrack {values.get('metrack', '(unknown)')} "
                 f"(checkpoint version {found}), this version reads {', '.join(map(str, (*MIGRATIONS, VERSION)))}"
             )
-        if found in MIGRATIONS:
-            values = MIGRATIONS[found](values, out)
         try:
+            if found in MIGRATIONS:
+                values = MIGRATIONS[found](values, out)
+            check_values(values, CHECKPOINT)
             return cls(**{each.name: values[each.name] for each in fields(cls)})
         except KeyError as error:
             raise ValueError(f"resume needs a whole checkpoint, but {str(note)!r} lacks {error}") from None
+        except ValueError as error:
+            raise ValueError(f"resume needs a whole checkpoint, but {str(note)!r} is damaged: {error}") from None
 
 
 def has_checkpoint(out: Path) -> bool:
@@ -138,11 +141,19 @@ def drop_checkpoints(out: Path, *, kept: int = KEPT) -> None:
     """Remove all checkpoints but those written last; a note goes before its state."""
     notes = _newest_first(out)
     for note in notes[kept:]:
-        note.unlink(missing_ok=True)
+        _remove(note)
     states = {f"state_{_serial(note)}.npz" for note in notes[:kept]}
     for old in (out / FOLDER).glob("state_*"):
         if old.name not in states:
-            old.unlink(missing_ok=True)
+            _remove(old)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or a folder that somebody put in its place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def discard_checkpoints(out: Path) -> None:

@@ -7,13 +7,12 @@ counts: each of its lines can be verified, and all other text files follow from 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TextIO
 
-from metrack.files import PART, is_intact, replace_text, sync_folder, with_checksum, write_json
+from metrack.files import PART, is_intact, parse_json, replace_text, sync_folder, with_checksum, write_json
 from metrack.frames.checked_lines import NOTHING, add_check
 from metrack.frames.formats import CSV_HEADER, FORMATS, Record, read_lines, to_csv_line, to_json_line, to_otb_line
 from metrack.runs.events import Event
@@ -74,8 +73,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
     except OSError:
         return {}
     try:
-        summary = json.loads(text)
-    except (ValueError, RecursionError):
+        summary = parse_json(text)
+    except ValueError:
         raise ValueError(f"{SUMMARY} must be JSON as it was written, but {str(path)!r} is damaged") from None
     if not isinstance(summary, dict) or summary.get("program") != "metrack":
         return {}
