@@ -1,6 +1,7 @@
 """No box changes: what is recorded now equals what was recorded before the redesign.
 
-``golden.zip`` was made by ``record.py`` from the commit before it, the paper's presets with ``motion.cell=0``. Boxes
+``golden.zip`` was made by ``record.py`` from the commit before it, the paper's presets with ``motion.cell=0``. It was
+made anew when the filter's gradients got exact roots: approximate ones differ between makes of processors. Boxes
 and scores agree to 1e-6; states, events and text files agree exactly, save for what newer versions add or renamed.
 """
 

@@ -2,11 +2,13 @@
 
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 
 from metrack import Tracker
@@ -305,3 +307,13 @@ def test_the_seed_decides_nothing_about_where_a_seen_target_is(seed):
         tracker.init(clip[0], clip.first_box)
         boxes.append([tracker.update(clip[index]).box for index in range(1, 20)])
     assert boxes[0] == boxes[1]
+
+
+def test_gradients_are_normalised_by_exact_roots():
+    """The approximate instructions for 1 / sqrt give other last digits on another make of processor."""
+    kernel = hog_cells.normalise_gradients
+    fresh = njit(fastmath=kernel.targetoptions["fastmath"])(kernel.py_func)  # as a cached one cannot be looked at
+    fresh(np.ones((6, 6, 18), np.float32), np.ones((4, 4), np.float32), np.empty((31, 4, 4), np.float32))
+    for code in fresh.inspect_asm().values():
+        assert not re.search(r"rsqrt|v?rcp\w*[sp]s", code)
+        assert "sqrt" in code

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from metrack.features.gradients import DIRECTIONS, ORIENTATIONS
+from metrack.features.gradients import DIRECTIONS, ORIENTATIONS, SUMS
 from metrack.regression.cells import BLOCK, Planes
 
 TEXTURES = 4
@@ -38,7 +38,7 @@ def sum_directions(magnitude: Planes, position: Planes, blocks: Planes) -> None:
                 line[x // BLOCK, high] += magnitude[y, x] * share
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=SUMS)
 def normalise_gradients(sums: Planes, taper: NDArray[np.float32], out: Planes) -> None:
     """Turn sums ``(n + 2, n + 2, 18)`` over cells into planes ``(31, n, n)``, tapered towards the border.
 
