@@ -107,7 +107,7 @@ def test_files_from_before_versions_were_written_are_named_so(tmp_path):
 @pytest.mark.parametrize("meta", [b"[1]", b"{}", b'{"format": "new"}', b'{"format": null}', b"no JSON", b""])
 def test_other_archives_are_no_state_files(tmp_path, meta):
     np.savez(tmp_path / "x.npz", meta=np.frombuffer(meta, np.uint8))
-    with pytest.raises(ValueError, match=r"path must name a saved tracker, but .*x\.npz is not one"):
+    with pytest.raises(ValueError, match=r"path must name a saved tracker, but .*x\.npz' is not one"):
         read_state(tmp_path / "x.npz")
 
 
@@ -117,5 +117,5 @@ def test_a_state_that_a_migration_cannot_read_is_no_state_file(saved):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"there is no file .*gone\.npz"):
+    with pytest.raises(ValueError, match=r"there is no file .*gone\.npz'"):
         read_state(tmp_path / "gone.npz")

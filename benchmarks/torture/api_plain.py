@@ -175,12 +175,12 @@ def _scores(draw: Draw) -> Call:
         scores.precision_curve,
         scores.normalised_precision_curve,
         scores.normalised_precision_auc,
-        scores.frames_per_second,
         events.onsets,
     ]
     makers: list[Callable[[], Call]] = [
         lambda: call(draw.choice(one), values, loose=unknown),
         lambda: call(draw.choice([scores.success_rate, scores.precision]), values, limit, loose=unknown),
+        lambda: call(scores.frames_per_second, values, loose=True),
         lambda: call(scores.robustness, values, limit, draw("whole"), loose=True),
         lambda: call(calibration.reliability, values, draw("series"), draw("whole"), loose=True),
         lambda: call(calibration.expected_calibration_error, values, draw("series"), loose=True),

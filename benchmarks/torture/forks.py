@@ -89,8 +89,10 @@ class ForkServer:
     def close(self) -> None:
         """End the server; it kills what is left of its children."""
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(timeout=30)
+        self._process.stdout.close()
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None

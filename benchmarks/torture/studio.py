@@ -28,7 +28,7 @@ SLOWEST = 13.0  # seconds after which nobody who said too little may still be co
 class Studio(Campaign):
     """Requests of every wrong kind to a studio with a run."""
 
-    name, unit, aim, share = "studio", "requests", 20_000, 8.0
+    name, unit, aim, share = "studio", "requests", 20_000, 6.0
     passes = "no failure, no file of outside, one sentence to every wrong request, and the run goes on"
 
     def __init__(self, folder: Path, seed: int) -> None:
@@ -88,31 +88,10 @@ def paths_and_links(studio: StudioProcess, rng: np.random.Generator) -> int:
 def strangers(studio: StudioProcess, rng: np.random.Generator) -> int:
     """Right requests of those who may not ask: none of them is granted."""
     line = Line(studio)
-    origins = (
-        "http://evil.example",
-        "null",
-        f"http://localhost:{studio.port}",
-        f"https://{studio.host}",
-        "file://",
-        "",
-    )
-    hosts = (
-        "evil.example",
-        f"evil.example:{studio.port}",
-        "127.0.0.1",
-        f"127.0.0.1:{studio.port + 1}",
-        "[::1",
-        "",
-        "a" * 5000,
-    )
-    tokens = (
-        "Bearer",
-        "Bearer x",
-        f"Basic {studio.token}",
-        f"Bearer {studio.token[:-1]}",
-        f"Bearer {studio.token}x",
-        "",
-    )
+    port, token = studio.port, studio.token
+    origins = ("http://evil.example", "null", f"http://localhost:{port}", f"https://{studio.host}", "file://", "")
+    hosts = ("evil.example", f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port + 1}", "[::1", "", "a" * 5000)
+    tokens = ("Bearer", "Bearer x", f"Basic {token}", f"Bearer {token[:-1]}", f"Bearer {token}x", "")
     for _ in range(200):
         ask, kind = valid(rng, studio), int(rng.integers(4))
         changed = [

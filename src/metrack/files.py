@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrack.arrays import shown
+
 Meta = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 Migration = Callable[[Meta, Arrays], tuple[Meta, Arrays]]
@@ -207,7 +209,7 @@ def read_state(
     of JSON, which arrays there must be; there must be no others. Arrays are read once their headers fit.
     """
     if not os.path.exists(path):
-        raise ValueError(f"path must name a saved tracker, but there is no file {path}")
+        raise ValueError(f"path must name a saved tracker, but there is no file {shown(str(path))}")
     try:
         if not os.path.isfile(path):
             raise ValueError
@@ -225,7 +227,7 @@ def read_state(
     except DamagedError:
         raise
     except (OSError, ValueError, TypeError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, struct.error):
-        raise ValueError(f"path must name a saved tracker, but {path} is not one") from None
+        raise ValueError(f"path must name a saved tracker, but {shown(str(path))} is not one") from None
     if meta["format"] != version:
         meta, arrays = _migrated(path, meta, arrays, range(meta["format"], version), migrations or {})
     if expected is not None:
@@ -249,10 +251,10 @@ def naming(path: Path) -> Iterator[None]:
         raise
     except KeyError as error:
         lacking = str(error)[:MOST_WORDS]
-        raise DamagedError(f"path must name a saved tracker, but {path} lacks {lacking}") from None
+        raise DamagedError(f"path must name a saved tracker, but {shown(str(path))} lacks {lacking}") from None
     except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
         text = " ".join(str(error).split())[:MOST_WORDS]
-        raise DamagedError(f"path must name a saved tracker, but {path} is damaged: {text}") from None
+        raise DamagedError(f"path must name a saved tracker, but {shown(str(path))} is damaged: {text}") from None
 
 
 def _read_headers(archive: zipfile.ZipFile, size: int) -> dict[str, Header]:
@@ -326,11 +328,11 @@ def _migrated(
         writer = f"metrack {meta['metrack']}" if "metrack" in meta else "an early metrack"
         raise ValueError(
             f"path must name a saved tracker that metrack {installed('metrack')} can read (format {steps.stop}), "
-            f"but {path} was saved by {writer} (format {steps.start})"
+            f"but {shown(str(path))} was saved by {writer} (format {steps.start})"
         )
     try:
         for step in steps:
             meta, arrays = migrations[step](meta, arrays)
     except (KeyError, TypeError, AttributeError):
-        raise ValueError(f"path must name a saved tracker, but {path} is not one") from None
+        raise ValueError(f"path must name a saved tracker, but {shown(str(path))} is not one") from None
     return meta | {"format": steps.stop}, arrays

@@ -206,7 +206,7 @@ def test_mot_gives_one_sequence_per_identity(tmp_path):
         ("1,2,nan,4,5,6", "numbers frame,identity,x,y,w,h,..."),
         ("1.5,2,3,4,5,6", "numbers frame,identity,x,y,w,h,..."),
         ("1,one,3,4,5,6", "numbers frame,identity,x,y,w,h,..."),
-        ("1,1,3,4,5,6", "the only one of its frame and identity"),
+        ("1,1,3,4,5,6", "the only one of its target in a frame"),
     ],
 )
 def test_mot_lines_that_cannot_be(line, said, tmp_path):

@@ -1,5 +1,6 @@
 """A disk after a power cut: what was synced is there, and of the rest any part."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -28,7 +29,9 @@ def outcomes(tmp_path):
     def find(code):
         folder, kept = tmp_path / "folder", tmp_path / "kept"
         folder.mkdir()
-        subprocess.run([sys.executable, "-c", WRITING + code + SAVING, folder, kept], check=True, timeout=120)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+        words = [sys.executable, "-c", WRITING + code + SAVING, folder, kept]
+        subprocess.run(words, check=True, timeout=120, env=environment)
         history: History = pickle.loads(kept.read_bytes())
         found = set()
         for seed in range(200):

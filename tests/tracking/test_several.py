@@ -15,7 +15,7 @@ from metrack.cli import run
 from metrack.config import preset
 from metrack.frames.formats import FORMATS, Record, read_jsonl
 from metrack.frames.sink import VideoWriter
-from metrack.runs.results import ResultFolder, cut_results
+from metrack.runs.results import ResultFolder, read_beginning, replace_tables, replace_trajectory
 from metrack.synth import builtin_clip, crossing_balloons
 from metrack.tracking.several import AT_ONCE, assign, target_seed
 
@@ -270,10 +270,13 @@ def test_a_resumed_run_goes_on_with_its_motchallenge_file(tmp_path):
     for records in frames[:3]:
         results.add(records, [])
     results.close()
-    earlier = cut_results(tmp_path, 2, 2, ["mot"])
-    results = ResultFolder(tmp_path, 2, ["mot"])
+    kept = read_beginning(tmp_path, 2, 2)
+    replace_trajectory(tmp_path, kept.lines)
+    replace_tables(tmp_path, kept.frames, [], ["mot"])
+    results = ResultFolder(tmp_path, 2, ["mot"], check=kept.check)
     results.add(frames[3], [])
     results.close()
     expected = [FORMATS["mot"].line(record) for records in (*frames[:2], frames[3]) for record in records]
     assert (tmp_path / "mot.txt").read_text().splitlines() == expected
-    assert earlier == frames[:2]
+    assert kept.frames == frames[:2]
+    assert read_jsonl(tmp_path / "trajectory.jsonl") == [*frames[0], *frames[1], *frames[3]]

@@ -122,12 +122,14 @@ def robustness(overlap: Floats, threshold: float = 0.1, patience: int = 10) -> f
 
 
 def frames_per_second(seconds: Floats) -> float:
-    """Frames over the time they took together; frames whose time is not known (NaN) are left out.
+    """Frames over the time they took together, NaN if it is none; frames whose time is not known (NaN) are left out.
 
     >>> frames_per_second(np.array([0.1, 0.3, np.nan]))
     5.0
     """
     known = _known(seconds)
+    if (known < 0).any():
+        raise ValueError(f"seconds must be at least 0, got {known.min():g}")
     total = float(known.sum())
     return len(known) / total if total > 0 else float("nan")
 

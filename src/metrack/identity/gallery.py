@@ -34,6 +34,7 @@ SMALLEST_USUAL = 1e-6  # of descriptors of squared length 1: what rounding makes
 ROUNDING = 1e-3  # of the numbers of a descriptor of length 1
 LARGEST_NUMBER = 1e9  # of a descriptor: what they are squared to is finite
 KIND = "gallery"
+WANTED = "gallery must be a file made by metrack gallery build"
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,14 +130,14 @@ class Gallery:
         """Read back what :meth:`save` wrote."""
         path = check_path("gallery", path)
         if not os.path.isfile(path):
-            raise ValueError(f"gallery must be a file made by metrack gallery build, but there is no file {path}")
+            raise ValueError(f"{WANTED}, but there is no file {shown(str(path))}")
         try:
             meta, arrays = read_state(Path(path), expected=cls._expected)
             gallery = cls._restored(meta, arrays)
             if not np.isfinite(gallery.distances(arrays["templates"][:1])).all():
                 raise ValueError
         except (ValueError, np.linalg.LinAlgError):
-            raise ValueError(f"gallery must be a file made by metrack gallery build, but {path} is not one") from None
+            raise ValueError(f"{WANTED}, but {shown(str(path))} is not one") from None
         return gallery
 
     @staticmethod
