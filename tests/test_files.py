@@ -87,7 +87,7 @@ def test_older_formats_are_migrated_one_version_at_a_time(saved):
 
 def test_newer_formats_are_refused_by_the_version_that_wrote_them(saved):
     write_state(saved, {"metrack": "9.8.7"}, {}, version=5)
-    sentence = rf"metrack {version('metrack')} can read \(format 2\), but .*state\.npz was saved by metrack 9\.8\.7"
+    sentence = rf"metrack {version('metrack')} can read \(format 2\), but .*state\.npz' was saved by metrack 9\.8\.7"
     with pytest.raises(ValueError, match=sentence):
         read_state(saved, version=2, migrations={1: lambda meta, arrays: (meta, arrays)})
 

@@ -31,7 +31,7 @@ class PowerLoss(Campaign):
     name: ClassVar[str] = "power"
     unit: ClassVar[str] = "cut points"
     aim: ClassVar[int] = 200
-    share: ClassVar[float] = 8.0
+    share: ClassVar[float] = 12.0
     passes: ClassVar[str] = "it resumes, or says in one sentence why it begins anew; the results are the same"
 
     def prepare(self) -> None:

@@ -254,7 +254,7 @@ def naming(path: Path) -> Iterator[None]:
         raise DamagedError(f"path must name a saved tracker, but {shown(str(path))} lacks {lacking}") from None
     except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
         text = " ".join(str(error).split())[:MOST_WORDS]
-        raise DamagedError(f"path must name a saved tracker, but {shown(str(path))} is damaged: {text}") from None
+        raise DamagedError(f"path must name a saved tracker, but {shown(str(path))} cannot be read: {text}") from None
 
 
 def _read_headers(archive: zipfile.ZipFile, size: int) -> dict[str, Header]:

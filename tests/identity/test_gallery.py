@@ -79,7 +79,7 @@ class TestOnDisk:
         (tmp_path / "text.npz").write_text("no")
         np.savez(tmp_path / "other.npz", a=np.ones(3))
         for name in ("text.npz", "other.npz"):
-            with pytest.raises(ValueError, match=f"but .*{name} is not one"):
+            with pytest.raises(ValueError, match=f"but .*{name}' is not one"):
                 Gallery.load(tmp_path / name)
 
     @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ class TestOnDisk:
         meta, arrays = read_state(tmp_path / "known.npz")
         own = {name: value for name, value in meta.items() if name not in ("format", "metrack")}
         write_state(tmp_path / "changed.npz", own | change, arrays)
-        with pytest.raises(ValueError, match=r"gallery must be .* but .*changed\.npz is not one"):
+        with pytest.raises(ValueError, match=r"gallery must be .* but .*changed\.npz' is not one"):
             Gallery.load(tmp_path / "changed.npz")
 
     @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ class TestOnDisk:
         meta, arrays = read_state(tmp_path / "known.npz")
         own = {name: value for name, value in meta.items() if name not in ("format", "metrack")}
         write_state(tmp_path / "changed.npz", own, {**arrays, name: change(arrays.get(name, np.zeros(3)))})
-        with pytest.raises(ValueError, match=r"gallery must be .* but .*changed\.npz is not one"):
+        with pytest.raises(ValueError, match=r"gallery must be .* but .*changed\.npz' is not one"):
             Gallery.load(tmp_path / "changed.npz")
 
 

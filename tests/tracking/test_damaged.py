@@ -13,7 +13,7 @@ from metrack.files import MOST_JSON, read_state, write_state
 from metrack.tracking.saved import write_tracker
 from support.tracking import LIGHT, follow, started
 
-SENTENCE = r"path must name a saved tracker, but \S*changed\.npz' (is damaged: |lacks |is not one)"
+SENTENCE = r"path must name a saved tracker, but \S*changed\.npz' (cannot be read: |lacks |is not one)"
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_arrays_of_another_type_shape_or_range_are_refused(saved, tmp_path, name
 
 def test_missing_and_unknown_arrays_are_refused(saved, tmp_path):
     meta, arrays = json.loads(saved[0]), dict(saved[1])
-    assert refused(tmp_path, meta, {**arrays, "odd": np.zeros(1)}).endswith("is damaged: 'odd' is no part of it")
+    assert refused(tmp_path, meta, {**arrays, "odd": np.zeros(1)}).endswith("cannot be read: 'odd' is no part of it")
     del arrays["first"]
     assert refused(tmp_path, meta, arrays).endswith("lacks 'first'")
 
@@ -76,7 +76,7 @@ def test_missing_and_unknown_arrays_are_refused(saved, tmp_path):
         ("presence", {}, "presence must have the fields of one"),
         ("seed", -1, "seed must be a whole number of at least 0"),
         ("config", [], "values must be a mapping from names of settings"),
-        ("config", 3, "damaged"),
+        ("config", 3, "values must be a mapping"),
         ("identifier", {"sums": [-1.0], "weight": 1.0}, "identifier must be a number between 0 and"),
     ],
 )
@@ -152,7 +152,7 @@ def test_json_that_is_deep_infinite_or_too_long_is_refused(tmp_path, text):
         ({"numbers": 1}, "number of a target must be a whole number between 1 and 1, got 2"),
         ({"apart": [[1, 9]]}, "apart must have pairs of its targets"),
         ({"shape": [50, 50]}, "its targets must have the same settings and frames of one shape"),
-        ({"kind": "gallery"}, "it is none of a MultiTracker"),
+        ({"kind": "gallery"}, "it was not saved by MultiTracker"),
     ],
 )
 def test_several_targets_must_agree(clip, tmp_path, change, told):

@@ -65,7 +65,7 @@ def test_a_file_without_a_setting_is_refused(clip, tmp_path):
     meta, arrays = started(clip).to_saved()
     del meta["config"]["motion.refined"]
     write_tracker(tmp_path / "old.npz", meta, arrays)
-    with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz .* but motion\.refined is missing"):
+    with pytest.raises(ValueError, match=r"saved tracker, but .*old\.npz' .* but motion\.refined is missing"):
         Tracker.load(tmp_path / "old.npz")
 
 

@@ -221,7 +221,7 @@ class MultiTracker:
     def _expected(cls, meta: Mapping[str, Any]) -> Expectations:
         """Say what saved arrays must be, by the values saved beside them."""
         if meta.get("kind") != KIND:
-            raise ValueError("it is none of a MultiTracker")
+            raise ValueError("it was not saved by MultiTracker")
         each = [under(f"{number}.", Tracker.expected(state)) for number, state in meta["trackers"].items()]
         return {name: wanted for own in each for name, wanted in own.items()}
 
