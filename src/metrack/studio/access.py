@@ -8,6 +8,8 @@ headers that the browser adds. All of them are checked for every request and eve
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import hmac
 import ipaddress
 import os
@@ -25,15 +27,16 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from metrack.studio.answers import PAGE, refusal
+from metrack.studio.answers import STYLE, own_page, refusal
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 TOKEN_VARIABLE = "METRACK_STUDIO_TOKEN"  # in the environment: other users cannot see it, as they could an argument
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,128}")
 OWN_SITES = (None, "same-origin")  # none at all is sent by programs, which no other page can make do anything
+OWN_STYLE = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    f"default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{OWN_STYLE}'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -139,7 +142,7 @@ class AccessControl:
         """
         head = '<link rel="icon" href="/static/icon.svg"><meta http-equiv="refresh" content="0; url=/">'
         text = '<a href="/">Open the studio</a>'
-        welcome = HTMLResponse(PAGE.format(head=head, text=text), headers={"Cache-Control": "no-store"})
+        welcome = HTMLResponse(own_page(text, head), headers={"Cache-Control": "no-store"})
         welcome.set_cookie(self.endpoint.cookie, self.endpoint.token, httponly=True, samesite="strict")
         return welcome
 

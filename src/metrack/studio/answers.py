@@ -17,9 +17,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 LONGEST = 400  # characters of a sentence
+STYLE = (  # in the page itself: without the token, nothing else is to be had
+    "body{margin:0;min-height:90vh;display:grid;place-items:center;font:1rem/1.5 system-ui,sans-serif}"
+    "main{max-width:34rem;padding:1rem}h1{font-size:1.5rem;font-weight:600}"
+)
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>metrack studio</title>{head}</head>
+<meta name="color-scheme" content="light dark"><title>metrack studio</title>{head}<style>{style}</style></head>
 <body><main><h1>metrack studio</h1><p>{text}</p></main></body></html>
 """
 USUAL = {
@@ -42,8 +46,13 @@ def refusal(status: int, sentence: str, *, page: bool = False, headers: Mapping[
     """Return the answer that says no, as a page for a person or as JSON for a program."""
     sentence = one_sentence(sentence)
     if page:
-        return HTMLResponse(PAGE.format(head="", text=html.escape(sentence)), status, headers)
+        return HTMLResponse(own_page(html.escape(sentence)), status, headers)
     return JSONResponse({"error": sentence}, status, headers)
+
+
+def own_page(text: str, head: str = "") -> str:
+    """Return the page that says one thing, which needs no other file."""
+    return PAGE.format(head=head, style=STYLE, text=text)
 
 
 def one_sentence(text: str) -> str:
