@@ -32,7 +32,7 @@ class Kills(Campaign):
     name: ClassVar[str] = "kills"
     unit: ClassVar[str] = "kills"
     aim: ClassVar[int] = 300
-    share: ClassVar[float] = 18.0
+    share: ClassVar[float] = 20.0
     passes: ClassVar[str] = "boxes, events and text files as of an undisturbed run; video complete and playable"
 
     def prepare(self) -> None:
