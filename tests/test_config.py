@@ -1,5 +1,7 @@
 import dataclasses
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -217,3 +219,8 @@ def test_presets_by_name():
     assert preset("paper") is PRESETS["paper"]
     with pytest.raises(ValueError, match=r"there is no preset 'papper'; did you mean 'paper'\?"):
         preset("papper")
+
+
+def test_the_rooms_of_the_package_are_there_after_importing_it_alone():
+    code = "import metrack; metrack.config.preset('paper'); metrack.tracking; metrack.identity.Gallery"
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+from contextlib import nullcontext
 from importlib.metadata import version
 
 import numpy as np
 import pytest
 
-from metrack.files import read_state, replace_text, replacing, write_json, write_state
+from metrack.files import load_json, read_state, replace_text, replacing, sync_folder, write_json, write_state
 
 
 def names(folder):
@@ -54,6 +57,37 @@ def test_json_is_strict(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         write_json(path, {"x": float("nan")})
     assert json.loads(path.read_text()) == {"x": 1.5}
+
+
+def test_names_that_are_not_utf_8_can_be_written_and_read_where_they_are_expected(tmp_path):
+    path, name = tmp_path / "a.json", os.fsdecode(b"caf\xe9.mp4")
+    write_json(path, {"source": name})
+    assert load_json(path, any_names=True) == {"source": name}
+    with pytest.raises(ValueError, match="missing or damaged"):
+        load_json(path)
+
+
+def test_a_folder_in_one_that_may_not_be_read_is_written_as_any_other(tmp_path, monkeypatch):
+    plain = os.open
+
+    def closed(path, *rest, **options):
+        if os.path.isdir(path):
+            raise PermissionError(13, "Permission denied")
+        return plain(path, *rest, **options)
+
+    monkeypatch.setattr(os, "open", closed)
+    write_json(tmp_path / "a.json", {"x": 1})
+    assert load_json(tmp_path / "a.json") == {"x": 1}
+
+
+@pytest.mark.parametrize(("code", "forgiven"), [(errno.EINVAL, True), (errno.EIO, False)])
+def test_a_file_system_that_cannot_sync_folders_is_used_as_it_is(tmp_path, monkeypatch, code, forgiven):
+    def fail(number):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with nullcontext() if forgiven else pytest.raises(OSError, match=os.strerror(code)):
+        sync_folder(tmp_path)
 
 
 # State files

@@ -21,6 +21,7 @@ from torture.table import COMMAND, markdown, rows, show
 
 LANES = 2  # campaigns at one time
 HALF_HOUR = 30.0
+MISSED = 3  # the exit code of a campaign with misses
 SEED = "seed.json"  # of the run to go on with
 
 
@@ -29,10 +30,12 @@ def main() -> int:
     options = _options()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if options.case is not None:
-        return _repeat(options.campaigns[0], options.out, options.seed or 0, options.case)
+        if len(options.campaigns) != 1 or options.seed is None:
+            raise SystemExit("torture: --case needs the NAME of one campaign and the --seed of its run")
+        return _repeat(options.campaigns[0], options.out, options.seed, options.case)
     if options.seconds is not None:
         return _one(options.campaigns[0], options.out, options.seed, options.seconds)
-    if options.fresh:
+    if options.fresh and (options.out / SEED).is_file():
         shutil.rmtree(options.out, ignore_errors=True)
     if options.document is not None:
         around_the_table(options.document, COMMAND)  # before any work
@@ -44,7 +47,8 @@ def main() -> int:
     show(lines)
     if options.document is not None:
         replace_table(options.document, COMMAND, markdown(lines, seed, options.minutes))
-    (options.out / SEED).unlink()  # the next run is another one
+    for done in options.out.glob("*.json"):  # the next run is another one
+        done.unlink()
     return 0 if all(line.passed for line in lines) else 1
 
 
@@ -103,7 +107,7 @@ def _all(names: list[str], out: Path, seed: int, minutes: float) -> None:
 
 def _note_crash(file: Path, seed: int, code: int) -> None:
     """Count it as a miss where the process of a campaign itself did not come to its end."""
-    if code not in (0, 1):
+    if code not in (0, MISSED):  # 1 is that of a traceback
         tally = Tally.load(file, seed)
         tally.misses.append(f"case {tally.cases}: the process of the campaign ended with code {code}")
         tally.save(file)
@@ -122,7 +126,7 @@ def _one(name: str, out: Path, seed: int, seconds: float) -> int:
         return 2
     finally:
         tally.save(file)
-    return 1 if tally.misses else 0
+    return MISSED if tally.misses else 0
 
 
 def _repeat(name: str, out: Path, seed: int, number: int) -> int:

@@ -8,6 +8,7 @@ campaign that was stopped goes on.
 from __future__ import annotations
 
 import json
+import signal
 import time
 import traceback
 import zlib
@@ -98,7 +99,12 @@ def run(campaign: Campaign, tally: Tally, seconds: float, keep: Callable[[Tally]
             tally.figures = dict(campaign.figures)
             keep(tally)
     finally:
-        campaign.close()
+        before_all = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            campaign.close()  # not to be interrupted: it ends processes
+        finally:
+            for number, handler in before_all.items():
+                signal.signal(number, handler)
 
 
 def _try_case(campaign: Campaign, tally: Tally) -> None:

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from metrack.runs.checkpoint import has_checkpoint
 from metrack.runs.results import SUMMARY
 from torture.campaign import Campaign, MissError
 from torture.forks import Child, ForkServer, Orders
@@ -23,7 +24,6 @@ MOST_KILLS = 4  # of one run
 STUDIO, PLAIN = 0.12, 0.1  # shares: runs of a studio; kills of a process that was started as users start it
 EARLY = 60  # steps, of which every run takes more
 INTERVALS = (-1.0, 0.02, 0.1, 1e9)  # seconds between checkpoints: each frame, some frames, only the first
-NOT_BEGUN = "resume needs an interrupted run, but there is none in"
 
 
 class Kills(Campaign):
@@ -122,6 +122,8 @@ class Kills(Campaign):
         except subprocess.TimeoutExpired:
             process.kill()
             _, told = process.communicate()
+        finally:
+            process.kill()  # also where the campaign is interrupted
         if process.returncode not in (KILLED, 0):
             raise MissError(f"code {process.returncode} of a plain process of {kind.name}: {told.decode()}")
         return process.returncode, f"plain, killed after {wait:.3f} s"
@@ -129,12 +131,15 @@ class Kills(Campaign):
     def _finish(self, kind: Kind, out: Path, whole: Reference, story: str) -> None:
         """Let the run go on to its end, and compare what came of it."""
         orders = self._orders(kind, out)
+        kept = has_checkpoint(out)
         child = self._server.start(orders)
         code = self._server.wait(child)
         if code is None:
             self._server.kill(child)
         if code != 0:
             raise MissError(f"{story}: {' '.join(orders.words)} ended with {code}: {child.output}")
+        if kept and "begins anew" in child.output:  # a kill loses nothing that was written
+            raise MissError(f"{story}: there was a checkpoint, but {child.output}")
         try:
             check_same(out, whole.out)
         except MissError as miss:

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from metrack.runs.checkpoint import Checkpoint
 from torture.campaign import Campaign, MissError
 from torture.disk import History, cut
 from torture.forks import ForkServer, Orders
@@ -64,7 +65,10 @@ class PowerLoss(Campaign):
     def _verify(self, kind: Kind, story: str, out: Path) -> None:
         """Resume, or begin anew where that is refused in one sentence; the results must be right."""
         whole = reference(self._server, self.folder, kind).out
+        kept = _is_kept(out)
         code, told = self._track(kind, out, "--resume")
+        if kept and (code == 1 or "begins anew" in told):
+            raise MissError(f"there was a whole checkpoint, but {told}")
         if code == 0 and story == "over" and "nothing is left to resume" in told:
             whole = self.folder / f"earlier-{kind.name}"  # the new run left no trace
         elif code == 1 and told.startswith("metrack: ") and told.count("\n") == 1:
@@ -124,3 +128,12 @@ class PowerLoss(Campaign):
                 raise MissError(f"{kind.name} with another seed failed: {told}")
             part.rename(out)
         return out
+
+
+def _is_kept(out: Path) -> bool:
+    """Whether a checkpoint is left that a run can go on from."""
+    try:
+        Checkpoint.load(out)
+    except ValueError:
+        return False
+    return True

@@ -71,9 +71,12 @@ _MODULES = {
     "TrackerConfig": "config",
     "confidence_map": "tracking.score_map",
 }
+_ROOMS = {module.partition(".")[0] for module in _MODULES.values()}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"metrack.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'metrack' has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f"metrack.{_MODULES[name]}"), name)

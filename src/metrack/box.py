@@ -100,7 +100,7 @@ class Box:
 
 
 def _coordinate(name: str, value: object) -> float:
-    """Return an int or float as it is, and the numbers of numpy as a float."""
+    """Return an int or float as it is, and other numbers of numpy as a float."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if isinstance(value, float) or abs(value) <= LARGEST:
             return value

@@ -6,6 +6,7 @@ step: a reader, also after a crash or a power cut, finds the old file or the new
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -31,6 +32,7 @@ Migration = Callable[[Meta, Arrays], tuple[Meta, Arrays]]
 
 PART = ".part"  # ends the name of a temporary file
 CHECK = "check"  # the key of a checksum
+NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)  # answers of file systems that cannot sync folders
 MOST_JSON = 1 << 23  # bytes of a JSON file, or of the JSON in a state file
 MOST_WORDS = 300  # characters of what is said against a file
 LARGEST = 1e12  # number in a saved array, unless it says otherwise: squares and sums of such are finite
@@ -66,12 +68,18 @@ def sync(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the names in a folder are on disk; nothing is to be done where folders cannot be synced."""
+    """Wait until the names in a folder are on disk; nothing can be done where it may not be read or be synced."""
     if os.name != "posix":
         return
-    number = os.open(path, os.O_RDONLY)
+    try:
+        number = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        return
     try:
         os.fsync(number)
+    except OSError as error:
+        if error.errno not in NO_SYNC:
+            raise
     finally:
         os.close(number)
 
@@ -123,15 +131,18 @@ def write_state(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArra
         np.savez(file, meta=np.frombuffer(text, np.uint8), allow_pickle=False, **arrays)
 
 
-def parse_json(text: str | bytes) -> Any:
+def parse_json(text: str | bytes, *, any_names: bool = False) -> Any:
     """Return what JSON says; ValueError where it is none, is nested too deep or has no finite number or whole text.
+
+    With ``any_names`` texts may have halves of surrogate pairs: names of files that are not UTF-8 are written so.
 
     >>> parse_json('{"frames": 20}')
     {'frames': 20}
     """
     try:
         found = json.loads(text, parse_constant=_finite, parse_float=_finite)
-        json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+        if not any_names:
+            json.dumps(found, ensure_ascii=False).encode()  # raises where there is half of a surrogate pair
     except RecursionError:
         raise ValueError("JSON must not be nested so deep") from None
     return found
@@ -144,12 +155,12 @@ def _finite(text: str) -> float:
     return number
 
 
-def load_json(path: Path) -> Meta:
-    """Return the object in a JSON file; ValueError, naming the file, where there is none that is whole."""
+def load_json(path: Path, *, most: int = MOST_JSON, any_names: bool = False) -> Meta:
+    """Return the object in a JSON file of at most so many bytes; ValueError, naming the file, where none is whole."""
     try:
-        if not os.path.isfile(path) or path.stat().st_size > MOST_JSON:
+        if not os.path.isfile(path) or path.stat().st_size > most:
             raise ValueError
-        found = parse_json(path.read_bytes())
+        found = parse_json(path.read_bytes(), any_names=any_names)
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict):

@@ -98,3 +98,8 @@ def test_a_second_run_into_the_same_folder_is_refused(
     process.communicate(timeout=180)
     assert not (out / "metrack.lock").exists()
     assert run(["track", str(long_video), "-o", str(out), "--resume", "--stop", "60", "--no-video"]) in (0, 1)
+
+
+def test_what_is_printed_is_there_at_once() -> None:
+    code = "from metrack.cli.output import forgive_lost_readers as f; f(); print('a'); import os; os._exit(0)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True).stdout == b"a\n"

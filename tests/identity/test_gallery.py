@@ -2,6 +2,7 @@
 
 import math
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -199,3 +200,9 @@ def seconds(known, rows):
         known.distances(row[None])
         taken.append(time.perf_counter() - begun)
     return min(taken)
+
+
+@pytest.mark.parametrize(("name", "fits"), [("山田　太郎", 1), ("a\u200cb", 1), ("a\nb", 0), ("a" * 201, 0)])
+def test_names_of_all_languages_are_names(gallery, name, fits):
+    with nullcontext() if fits else pytest.raises(ValueError, match="name must be a text of 1 to 200 characters"):
+        Gallery((name,), gallery.templates[:1], None, 0.5)

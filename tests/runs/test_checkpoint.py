@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from metrack.cli import run
-from metrack.files import with_checksum
+from metrack.files import with_checksum, write_json
 from metrack.frames import VideoWriter
 from metrack.runs import session as sessions
 from metrack.runs.checkpoint import Checkpoint, drop_checkpoints
@@ -197,3 +197,28 @@ def test_a_folder_in_the_place_of_the_newest_is_passed_over_and_removed(pattern,
     assert not (out / "resume").exists()
     for name in TEXTS:
         assert (out / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+def test_many_lines_of_targets_that_wait_for_a_corrected_one_are_read_back(out):
+    note = newest(out, "checkpoint")
+    values = json.loads(note.read_text()) | {"ahead": [["x" * 400] * 25_000]}  # a quarter of an hour
+    write_json(note, with_checksum(values))
+    assert Checkpoint.load(out).ahead == values["ahead"]
+
+
+def test_the_state_of_an_earlier_version_stays_as_long_as_its_note(out):
+    values = json.loads(newest(out, "checkpoint").read_text())
+    frames, state = values["frames"], newest(out, "state").read_bytes()
+    for path in (out / "resume").iterdir():
+        path.unlink()
+    (out / "resume" / f"state_{frames}.npz").write_bytes(state)
+    old = {name: values[name] for name in ("job", "frames", "busy", "first_frame", "corrections")} | {"version": 2}
+    (out / "resume" / "checkpoint.json").write_text(json.dumps(old))
+    checkpoint = Checkpoint.load(out)
+    checkpoint.save(out, checkpoint.trackers(out, None))
+    drop_checkpoints(out)
+    names = {path.name for path in (out / "resume").iterdir()}
+    new = {f"checkpoint_{frames + 1}.json", f"state_{frames + 1}.npz"}
+    assert names == {"checkpoint.json", f"state_{frames}.npz"} | new
+    newest(out, "checkpoint").unlink()
+    assert Checkpoint.load(out).frames == frames

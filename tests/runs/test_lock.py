@@ -1,5 +1,7 @@
 """The lock on a result folder: held while its owner lives, gone when it is dead."""
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -89,3 +91,13 @@ def test_many_owners_one_after_the_other_never_overlap(tmp_path):
     wins = [int(process.communicate(timeout=60)[0]) for process in crowd]
     assert all(process.returncode == 0 for process in crowd)
     assert sum(wins) > 30
+
+
+def test_where_a_file_system_has_no_locks_a_run_goes_on_without(tmp_path, monkeypatch):
+    def missing(*_):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", missing)
+    with FolderLock(tmp_path):
+        check_unlocked(tmp_path)
+    assert not (tmp_path / LOCK).exists()

@@ -12,6 +12,7 @@ from metrack.frames.base import Source
 from metrack.frames.formats import read_jsonl
 from metrack.runs.checkpoint import VERSION, Checkpoint
 from metrack.runs.job import Job
+from metrack.runs.lock import check_unlocked
 from metrack.runs.session import Session
 from metrack.runs.summary import DONE, INTERRUPTED, stored_status
 from metrack.runs.track import Track
@@ -302,3 +303,17 @@ def test_a_track_that_has_not_learned_notes_no_samples(tmp_path):
     track.add(frame(1), tracker.update(CLIP[1]))  # the tracker that was loaded has not learned yet
     assert [record.frame for record in track.records] == [1]
     assert track.samples == ({}, {})
+
+
+def test_a_full_disk_does_not_keep_the_folder_locked(tmp_path, monkeypatch):
+    session = begun(tmp_path)
+    follow(session, 1)
+
+    def full(number):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            session.close()
+    check_unlocked(tmp_path)

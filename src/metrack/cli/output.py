@@ -57,10 +57,12 @@ def hush_readers() -> None:
 
 
 def _forgiving(stream: TextIO) -> TextIO:
+    if sys.platform == "win32":  # its console takes no bytes
+        return stream
     try:
         number = stream.fileno()
     except (OSError, AttributeError):  # no file but an object in this process, or nothing
         return stream
     stream.flush()
     buffer = io.BufferedWriter(Forgiving(number))
-    return io.TextIOWrapper(buffer, encoding=stream.encoding, errors=stream.errors, write_through=True)
+    return io.TextIOWrapper(buffer, encoding=stream.encoding, errors=stream.errors, line_buffering=True)

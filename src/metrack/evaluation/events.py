@@ -71,7 +71,7 @@ def identification_accuracy(named: Sequence[str | None], true: Sequence[str | No
     0.5
     """
     for argument, names in (("named", named), ("true", true)):
-        if not isinstance(names, Sequence):
+        if not isinstance(names, Sequence | np.ndarray):
             raise ValueError(f"{argument} must be a sequence of names, got {shown(names)}")
     if len(named) != len(true):
         raise ValueError(f"named must have a name for each of {len(true)} frames, got {len(named)}")

@@ -82,7 +82,8 @@ def read_result(folder: Path, name: str) -> RunResult:
         if not first.startswith(CHECK):  # of an earlier version
             times = _text(times_file)
         elif first != CHECK + _checksum(folder, name, _text(boxes_file), _text(states_file), times):
-            raise ValueError(f"{boxes_file} must be as it was written, but it or a file beside it has changed")
+            changed = "it, a file beside it or the name of its folder has changed"
+            raise ValueError(f"{boxes_file} must be as it was written, but {changed}")
         seconds = _numbers(times_file, times.splitlines())
     for file, values in ((states_file, scores), (times_file, seconds)):
         if len(values) != count:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from scipy.linalg import cholesky
 
 from metrack.arrays import Floats, Frame, as_floats, shown
 from metrack.box import Box
-from metrack.checks import LONGEST_NAME, check_number, check_path, check_seed, writing
+from metrack.checks import check_number, check_path, check_seed, writing
 from metrack.files import LARGEST, Expectations, Expected, read_state, write_state
 from metrack.identity.crops import NamedCrop, box_crops, folder_crops, spread
 from metrack.identity.describe import DIMENSION, Patch, describe, family
@@ -34,6 +35,8 @@ SMALLEST_USUAL = 1e-6  # of descriptors of squared length 1: what rounding makes
 ROUNDING = 1e-3  # of the numbers of a descriptor of length 1
 LARGEST_NUMBER = 1e9  # of a descriptor: what they are squared to is finite
 KIND = "gallery"
+LONGEST_NAME = 200  # characters
+UNNAMEABLE = {"Cc", "Cs", "Zl", "Zp"}  # kinds of characters: control, halves of others, ends of lines
 WANTED = "gallery must be a file made by metrack gallery build"
 
 
@@ -172,8 +175,10 @@ def check_gallery(gallery: object) -> Gallery | None:
 
 
 def _name(name: object) -> str:
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-        raise ValueError(f"name must be a text of 1 to {LONGEST_NAME} printable characters, got {shown(name)}")
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or UNNAMEABLE & set(map(category, name)):
+        raise ValueError(
+            f"name must be a text of 1 to {LONGEST_NAME} characters without control ones, got {shown(name)}"
+        )
     return name
 
 

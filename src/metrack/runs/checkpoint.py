@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FOLDER = "resume"
 VERSION = 3
 KEPT = 2  # generations
+MOST_NOTE = 1 << 28  # bytes: targets that wait for a corrected one have 400 for each frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,8 @@ class Checkpoint:
         folder = out / FOLDER
         folder.mkdir(exist_ok=True)
         sync_folder(out)
-        serial = max((_serial(note) for note in _newest_first(out)), default=0) + 1
+        earlier = [*_newest_first(out), *folder.glob("state_*.npz")]
+        serial = max(map(_serial, earlier), default=0) + 1
         state = folder / f"state_{serial}.npz"
         trackers.save(state)
         values = {**asdict(self), "state": state.name, "state_check": file_checksum(state)}
@@ -110,7 +112,7 @@ class Checkpoint:
     def _read(cls, note: Path, out: Path) -> Self:
         """Read one note; that of an earlier version is migrated."""
         try:
-            values = load_json(note)
+            values = load_json(note, most=MOST_NOTE, any_names=True)
             found = values.get("version", 1)
             if not is_intact(values):
                 raise ValueError
@@ -142,6 +144,8 @@ def drop_checkpoints(out: Path, *, kept: int = KEPT) -> None:
     notes = _newest_first(out)
     for note in notes[kept:]:
         _remove(note)
+    if any(not _serial(note) for note in notes[:kept]):
+        return  # that of an earlier version, whose state has a number of its own
     states = {f"state_{_serial(note)}.npz" for note in notes[:kept]}
     for old in (out / FOLDER).glob("state_*"):
         if old.name not in states:

@@ -7,6 +7,7 @@ says who that is; it is removed when the lock is released.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Self
 
 LOCK = "metrack.lock"
+ATTEMPTS = 100  # to get the file before its owner removes it
+NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)  # answers of file systems without locks: there are none then
 
 
 class FolderLock:
@@ -29,7 +32,9 @@ class FolderLock:
 
     def acquire(self) -> None:
         """Take the lock, in a folder that exists; raise ValueError where another run has it."""
-        while self._file is None:
+        if self._file is not None:
+            return
+        for _ in range(ATTEMPTS):
             number = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
             if not _try_lock(number):
                 os.close(number)
@@ -38,8 +43,9 @@ class FolderLock:
                 self._file = number
                 os.ftruncate(number, 0)
                 os.write(number, f"{os.getpid()}\n".encode())
-            else:  # its owner removed it between our two calls
-                os.close(number)
+                return
+            os.close(number)  # its owner removed it between our two calls
+        raise _in_use(self.path)
 
     def release(self) -> None:
         """Let go of the lock; nothing happens where it is not held."""
@@ -85,6 +91,9 @@ else:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
         return True
 
 

@@ -41,8 +41,9 @@ def check_folder(path: Path) -> None:
 def make_folder(path: Path) -> None:
     """Make a result folder, where there is none."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        sync_folder(path.parent)
+        if not path.is_dir():
+            path.mkdir(parents=True, exist_ok=True)
+            sync_folder(path.parent)
     except OSError as error:
         raise ValueError(f"folder must be a folder that can be made, got {str(path)!r} ({error.strerror})") from None
 
@@ -73,7 +74,7 @@ def read_summary(folder: Path) -> dict[str, Any]:
     except OSError:
         return {}
     try:
-        summary = parse_json(text)
+        summary = parse_json(text, any_names=True)
     except ValueError:
         raise ValueError(f"{SUMMARY} must be JSON as it was written, but {str(path)!r} is damaged") from None
     if not isinstance(summary, dict) or summary.get("program") != "metrack":
@@ -132,11 +133,12 @@ class ResultFolder:
         for file in self._files():
             file.flush()
 
-    def sync(self) -> None:
-        """Wait until all lines are on disk."""
+    def sync(self) -> int:
+        """Wait until all lines are on disk, and return their checksum."""
         for file in self._files():
             os.fsync(file.fileno())
         sync_folder(self.path)
+        return self.check
 
     def close(self) -> None:
         """Sync and close the files."""

@@ -26,10 +26,12 @@ class Resumption:
 
 def is_done(out: Path) -> bool:
     """Whether a result folder has a run that needs no resuming, all of its files being complete."""
+    if read_summary(out).get("status") != DONE:
+        return False
     try:
         Checkpoint.load(out)
     except ValueError:
-        return read_summary(out).get("status") == DONE
+        return True
     return False
 
 

@@ -2,12 +2,11 @@
 
 The driver reads the frames and calls :meth:`Session.step` for each: ``metrack track`` in a loop
 (:func:`metrack.runs.follow.follow`), the studio in a thread. Making a session checks everything and writes nothing;
-:meth:`Session.begin` makes the result folder. From then on every frame is on disk before the next one is asked for,
-and the trackers are saved every few seconds, so that a run can go on where it was stopped, with the same boxes.
+:meth:`Session.begin` makes the result folder. From then on every frame is on disk before the next one, and the trackers
+are saved every few seconds, so that a run can go on where it was stopped, with the same boxes.
 
 A correction replaces the track of one target from its frame on. The other targets are not followed again: their
-records are reused until the corrected one has caught up. The files change from the old track to the new one in one
-step: a kill leaves either the one or the other, and a checkpoint that fits.
+records are reused until the corrected one has caught up. A kill leaves the files of the old track or of the new one.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Session:
     source, first : the open source, and its frame that the boxes are on
     gallery : known targets
     checkpoint : where to go on from, instead of from the first frame
-    correctable : keep all records and events in memory, as corrections need; else memory stays bounded
+    correctable : keep all records and events in memory, as corrections need
     lock : that of the folder, if it is held already
     """
 
@@ -145,9 +144,11 @@ class Session:
             self._saved = 0
 
     def close(self) -> None:
-        """Let go of the folder."""
-        self._close_files()
-        self._lock.release()
+        """Let go of the folder, also where the disk is full."""
+        try:
+            self._close_files()
+        finally:
+            self._lock.release()
 
     def reopen(self) -> None:
         """Go on after :meth:`finish`; nothing changes where the run is not over."""
@@ -168,10 +169,9 @@ class Session:
         if self.source.live or self.position == self._saved:
             return False
         if self._results is not None:
-            self._results.sync()
-        check = self.check if self._results is None else self._results.check
-        assert check is not None, "begin the session first"
-        self._save_trackers(check)
+            self.check = self._results.sync()
+        assert self.check is not None, "begin the session first"
+        self._save_trackers(self.check)
         return True
 
     def _save_trackers(self, check: int) -> None:

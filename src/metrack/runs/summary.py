@@ -116,12 +116,17 @@ def stored_status(folder: Path, job: Job) -> dict[str, Any]:
         "state": INTERRUPTED if interrupted else state,
         "frames": _count_frames(folder, len(job.boxes)),
         "fps": summary.get("tracker_fps"),
-        "notice": summary.get("notice") or ("it was cut off while it ran" if state == RUNNING else None),
+        "notice": _printable(summary.get("notice")) or ("it was cut off while it ran" if state == RUNNING else None),
         "corrections": summary.get("corrections", []),
         "can_go_on": not live and interrupted and (has_checkpoint(folder) or can_begin_anew(summary)),
         "live": live,
         "size": summary.get("size"),
     }
+
+
+def _printable(text: str | None) -> str | None:
+    """Return a text that can be sent to a page, also where it has a name that is not UTF-8."""
+    return text and text.encode("utf-8", "backslashreplace").decode()
 
 
 def _known(job: Job, gallery: Gallery | None) -> dict[str, Any] | None:

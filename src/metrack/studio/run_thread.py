@@ -206,8 +206,8 @@ class RunThread:
                     self._advance()
         finally:
             self._queue.leave(self)
+            self._requests.close()  # first: what follows fails where the disk is full
             self._let_go()
-            self._requests.close()
 
     def _patience(self) -> float | None:
         """Return how long to wait for a request: for ever when there is nothing else to do."""
@@ -239,15 +239,8 @@ class RunThread:
             first = first_frame(self._feed, self.job, self._source)
         else:
             first = self._feed.frame(self.job.start)
-        session = Session(
-            self.job,
-            self.folder,
-            self._source,
-            first,
-            gallery=self._gallery,
-            checkpoint=self._checkpoint,
-            correctable=True,
-        )
+        known, start = self._gallery, self._checkpoint
+        session = Session(self.job, self.folder, self._source, first, gallery=known, checkpoint=start, correctable=True)
         session.compile()
         session.begin()
         self.job, self.session = session.job, session
@@ -344,7 +337,10 @@ class RunThread:
             self._source.close()
 
     def _let_go(self) -> None:
-        if self.session is not None:
-            self._finish(INTERRUPTED, self._reason_to_close)
-            self.session.close()
-        self._switch_off()
+        try:
+            if self.session is not None:
+                self._finish(INTERRUPTED, self._reason_to_close)
+        finally:
+            self._switch_off()
+            if self.session is not None:
+                self.session.close()
