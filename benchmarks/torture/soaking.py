@@ -29,7 +29,7 @@ COMPARED = 6  # loops from one comparison with the young tracker to the next
 AT_A_TIME = 4  # comparisons that the ratio is taken from, the latest
 ENOUGH = 300  # frames compared before a ratio means something
 SETTLED = range(4, 10)  # loops of a process after which its memory is that of the beginning
-LATEST = 5  # loops whose memory is that of now
+LATEST = 12  # loops of which the one with the least memory counts: it goes up and down by 7 MB and more
 COPIED = 10  # frames that a tracker saved and loaded goes beside the one it was
 PATIENCE = 3  # loops without the target after which the tracker is put on it again: the paper has no search
 
@@ -155,7 +155,7 @@ class Soaking:
             figures["time"] = float(np.exp(np.median(old - young)))
         if len(self.memory) >= SETTLED.stop + LATEST:
             start = float(np.median(self.memory[SETTLED.start : SETTLED.stop]))
-            figures["memory"] = float(np.median(self.memory[-LATEST:])) / start
+            figures["memory"] = min(self.memory[-LATEST:]) / start
         return figures
 
 
