@@ -64,11 +64,30 @@ def test_b_frames_in_an_avi_do_not_slow_the_clock(tmp_path: Path) -> None:
     assert same_after_a_jump(path)
 
 
-@pytest.mark.parametrize("options", [B_FRAMES, {"bf": "0", "g": "12"}])
-def test_a_jump_finds_the_times_of_an_ordinary_video(tmp_path: Path, options: dict[str, str]) -> None:
-    path = encode(tmp_path / "clip.mp4", list(range(40)), options=options)
+@pytest.mark.parametrize(
+    ("suffix", "codec", "options"),
+    [
+        ("mp4", "libx264", B_FRAMES),
+        ("mp4", "libx264", {"bf": "0", "g": "12"}),
+        ("mp4", "mpeg4", {"bf": "2", "g": "12"}),
+        ("ts", "libx264", B_FRAMES),
+        ("ts", "mpeg2video", {"g": "12"}),
+        ("avi", "mpeg4", {"bf": "2", "g": "12"}),
+    ],
+)
+def test_a_jump_finds_the_frames_and_times_of_an_ordinary_video(
+    tmp_path: Path, suffix: str, codec: str, options: dict[str, str]
+) -> None:
+    path = encode(tmp_path / f"clip.{suffix}", list(range(40)), codec, options)
     np.testing.assert_allclose(times(path), np.arange(40) / 25, atol=1e-9)
     assert same_after_a_jump(path)
+
+
+def test_a_stream_that_begins_between_key_frames_has_the_same_numbers_in_the_studio(tmp_path: Path) -> None:
+    data = encode(tmp_path / "whole.ts", list(range(40)), options={"bf": "0", "g": "12"}).read_bytes()
+    start = next(at for at in range(188 * 11, len(data), 188) if data[at + 1] & 0x40)  # a frame inside the first group
+    (tmp_path / "cut.ts").write_bytes(data[: 188 * 3] + data[start:])
+    assert same_after_a_jump(tmp_path / "cut.ts")
 
 
 def test_a_jump_over_a_day_is_a_usual_pause_also_in_the_studio(tmp_path: Path) -> None:

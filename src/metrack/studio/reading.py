@@ -11,7 +11,7 @@ import bisect
 import queue
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from fractions import Fraction
 from itertools import islice
@@ -31,6 +31,7 @@ KEPT_BYTES = 24_000_000  # of encoded frames, for scrubbing back and forth
 NOWHERE = -(10**9)  # before any frame
 FRAMES_AHEAD = 2
 POLL = 0.5  # seconds between looks at whether anybody still wants frames
+STEPS_BACK = (0, 50, 500)  # frames, until a seek lands where it should
 NEAR = 12  # frames ahead that are cheaper to decode through than to jump to
 
 
@@ -97,10 +98,21 @@ class Reader:
         return data
 
     def _jump(self, number: int) -> Iterator[VideoFrame]:
+        for back in STEPS_BACK:
+            with closing(self._decoded(max(number - back, 0), number)) as frames:
+                first = next(frames, None)
+                if first is not None and first.index == number:
+                    yield first
+                    yield from frames
+                    return
+        yield from islice(open_source(self.path), number, None)
+
+    def _decoded(self, place: int, number: int) -> Generator[VideoFrame]:
+        """Seek to a place and give the frames from a number on; a seek may land behind that, as in MPEG streams."""
         with closing(open_container(str(self.path))) as container:
             stream = video_stream(container, self.name)
             stream.thread_type = "AUTO"
-            container.seek(self._stamps[number], stream=stream)
+            container.seek(self._stamps[place], stream=stream)
             for picture in decode(container, stream):
                 if picture.pts is None or picture.pts < self._stamps[number]:
                     continue
@@ -220,13 +232,16 @@ def _listed(address: str, fps: float) -> tuple[list[int], list[float]]:
     """Return time stamps and times of all frames in the order shown, or nothing if that order cannot be known."""
     with closing(open_container(address)) as container:
         stream = video_stream(container, "")
+        first = next(decode(container, stream), None)
+    with closing(open_container(address)) as container:
+        stream = video_stream(container, "")
         if container.format.name == "avi" and stream.codec_context.has_b_frames:
             return [], []  # it stores no stamps; those that FFmpeg makes up do not follow the frames
         found = _packet_stamps(container, stream)
         tick = stream.time_base or Fraction(0)
     stamps = sorted(shown for shown, _ in found if shown is not None)
     decoded = [decoded for _, decoded in found if decoded is not None]
-    if len(set(stamps)) < len(found) or decoded != sorted(decoded):
+    if len(set(stamps)) < len(found) or decoded != sorted(decoded) or first is None or [first.pts] != stamps[:1]:
         return [], []
     clock = Clock(fps)
     return stamps, [clock.next(float(stamp * tick)) for stamp in stamps]
