@@ -23,16 +23,18 @@ from metrack.frames.base import MOST_PIXELS, Source, VideoFrame, check_pixels, i
 DEFAULT_FPS = 25.0  # for streams that declare none
 FPS_RANGE = (0.01, 1000.0)  # what is declared outside of it is not believed
 TIMEOUT = 10.0  # seconds a network source may stay silent
+PATIENCE = 30.0  # seconds in which bytes may give no frame: cameras send key frames as rarely as every 20
 LONGEST_GAP = 86_400.0  # seconds between two frames; a time stamp further on is damaged
 MOST_REORDERED = 16  # frames, as H.264 and HEVC allow
 
 # FFmpeg's names of what is opened. What is not named here could open other files or addresses, as playlists do, or is
 # no video, as text that FFmpeg renders as a film of a terminal.
 CONTAINERS = (
-    *("3dostr", "aac", "apng", "asf", "asf_o", "avi", "cavsvideo", "cine", "dhav", "dirac", "dv", "flac", "flic"),
-    *("flv", "gif", "gxf", "h261", "h263", "h264", "hevc", "iv8", "ivf", "live_flv", "lxf", "m4v", "matroska"),
-    *("mjpeg", "mov", "mp3", "mpeg", "mpegts", "mpegvideo", "mpjpeg", "mtv", "mxf", "nsv", "nut", "obu", "ogg"),
-    *("pva", "rm", "ser", "smjpeg", "swf", "vc1", "vc1test", "wav", "wtv", "yuv4mpegpipe"),
+    *("3dostr", "aac", "ac3", "apng", "asf", "asf_o", "avi", "avs2", "avs3", "bink", "cavsvideo", "cine", "dhav"),
+    *("dirac", "dv", "eac3", "flac", "flic", "flv", "gif", "gxf", "h261", "h263", "h264", "hevc", "iv8", "ivf"),
+    *("live_flv", "lxf", "m4v", "matroska", "mjpeg", "mov", "mp3", "mpeg", "mpegts", "mpegvideo", "mpjpeg", "mtv"),
+    *("mxf", "nsv", "nut", "obu", "ogg", "pva", "r3d", "rm", "roq", "ser", "smjpeg", "smk", "swf", "vc1", "vc1test"),
+    *("vvc", "wav", "wtv", "yuv4mpegpipe"),
 )
 PLAYLISTS = ("dash", "hls", "rtsp", "sdp", "webvtt")  # of addresses only
 OF_FILES = {"protocol_whitelist": "file", "format_whitelist": ",".join(CONTAINERS)}
