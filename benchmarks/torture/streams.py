@@ -19,8 +19,9 @@ from torture.stories import TALES, Tale, served
 
 BOX = "18,12,26,22"
 LIGHT = ("motion.particles=20", "memory.size=8", "metric.learning=off")
-PATCH = {  # so that no case has to wait for ten seconds
+PATCH = {  # so that no case has to wait for ten seconds or more
     "metrack.frames.video.TIMEOUT": 0.8,
+    "metrack.frames.video.PATIENCE": 2.4,
     "metrack.frames.live.LiveStream.__init__.__kwdefaults__": {"container": None, "retries": 2, "first_wait": 0.05},
 }
 SECONDS = 40.0  # limit of a case

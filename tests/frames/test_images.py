@@ -13,8 +13,7 @@ from PIL import Image as Pillow
 
 from metrack.evaluation.pictures import ImagePictures
 from metrack.frames import open_source
-from metrack.frames.base import MOST_PIXELS
-from metrack.frames.images import read_image
+from metrack.frames.images import MOST_PIXELS, read_image
 from metrack.identity.crops import folder_crops
 
 STORED = {  # how a picture lies in the file for each orientation, by what the EXIF standard says of row 0 and column 0
@@ -106,7 +105,22 @@ def test_16_bits_of_a_pgm_are_scaled(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_image(tmp_path / "deep.pgm")[:, :, 1], painted()[:, :, 0])
 
 
-@pytest.mark.parametrize("side", [8000, 12000, 100_000])
+def test_32_bits_of_a_tiff_are_levels_as_they_are(tmp_path: Path) -> None:
+    levels = painted()[:, :, 0]
+    Pillow.fromarray(levels.astype(np.int32)).save(tmp_path / "levels.tif")
+    np.testing.assert_array_equal(read_image(tmp_path / "levels.tif")[:, :, 1], levels)
+    Pillow.fromarray(levels.astype(np.uint16) * 257).save(tmp_path / "deep.tif")
+    np.testing.assert_array_equal(read_image(tmp_path / "deep.tif")[:, :, 1], levels)
+
+
+def test_a_photo_of_a_large_camera_is_read(tmp_path: Path) -> None:
+    Pillow.new("L", (8660, 5774), 90).save(tmp_path / "photo.png", compress_level=1)  # 50 megapixels
+    with open_source(str(tmp_path / "photo.png")) as source:
+        assert source.size == (8660, 5774)
+    assert read_image(tmp_path / "photo.png", keep_grey=True).shape == (5774, 8660)
+
+
+@pytest.mark.parametrize("side", [8001, 12000, 100_000])
 def test_a_huge_image_is_refused_by_its_header(tmp_path: Path, side: int) -> None:
     (tmp_path / "huge.png").write_bytes(png_of(side, side))
     told = refusal(tmp_path / "huge.png")

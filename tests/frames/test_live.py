@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -11,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import av
+import numpy as np
 import pytest
 
 from metrack.cli import run
@@ -45,6 +48,7 @@ def follow(server: Server, retries: int = 2) -> LiveStream:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(video, "TIMEOUT", IMPATIENT)
+    monkeypatch.setattr(video, "PATIENCE", IMPATIENT)
 
 
 def test_a_stream_that_comes_back_without_frames_ends() -> None:
@@ -83,6 +87,35 @@ def test_a_stream_that_stalls_comes_back_and_says_so(impatient: None) -> None:
         assert source.reconnected == 2
         assert sum(server.served.frames) == 12
     assert (source.notice or "").startswith("door: broke off 2 times and came back, broke off after ")
+
+
+def frames_of_a_camera(count: int, key_frame_every: int) -> list[bytes]:
+    """Return a transport stream of 5 frames a second, cut before each."""
+    noise, memory, found = np.random.default_rng(0), io.BytesIO(), []
+    with av.open(memory, "w", format="mpegts", options={"flush_packets": "1"}) as container:
+        stream = container.add_stream("libx264", rate=5, options={"tune": "zerolatency", "sc_threshold": "0"})
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        stream.codec_context.gop_size = key_frame_every
+        for _ in range(count):
+            image = noise.integers(0, 256, (48, 64, 3), dtype=np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+            found.append(memory.getvalue()[sum(map(len, found)) :])
+    return found
+
+
+def test_a_camera_joined_long_before_its_next_key_frame_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(video, "TIMEOUT", IMPATIENT)
+    frames = frames_of_a_camera(110, key_frame_every=90)
+
+    def story(visit: Visit) -> None:
+        visit.head("video/mp2t")
+        for number in range(5, 110):  # FFmpeg looks for a picture in the first ones, for 5 seconds by their stamps
+            visit.send(frames[number])
+            time.sleep(0.05 if number > 60 else 0.0)
+
+    with serving(story) as server:
+        source = follow(server, retries=0)
+    assert "broke off after " in (source.notice or "")
 
 
 def test_every_frame_is_either_given_or_counted_as_dropped() -> None:

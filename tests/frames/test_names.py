@@ -15,7 +15,7 @@ from PIL import Image as Pillow
 
 from metrack.frames import VideoWriter, open_source
 from metrack.frames.base import MOST_PIXELS
-from metrack.frames.video import Clock, VideoFile, nominal_fps
+from metrack.frames.video import CONTAINERS, Clock, VideoFile, nominal_fps
 
 SIZE = (64, 48)
 STRANGE = (
@@ -139,6 +139,22 @@ def test_the_cover_of_a_song_is_no_video(tmp_path: Path) -> None:
     tag = b"ID3\x03\0\0" + bytes([size >> 21 & 127, size >> 14 & 127, size >> 7 & 127, size & 127]) + frame
     (tmp_path / "song.mp3").write_bytes(tag + (b"\xff\xfb\x10\xc4" + bytes(100)) * 50)
     assert "source must hold a video stream, but song.mp3 has none" in refusal(tmp_path / "song.mp3")
+
+
+@pytest.mark.parametrize("kind", ["ac3", "eac3"])
+def test_sound_of_a_known_kind_is_read_as_such(tmp_path: Path, kind: str) -> None:
+    with av.open(str(tmp_path / f"sound.{kind}"), "w") as container:
+        stream = container.add_stream(kind, rate=48_000)
+        sound = av.AudioFrame.from_ndarray(np.zeros((1, 1536), np.float32), format="fltp", layout="mono")
+        sound.sample_rate = 48_000
+        for _ in range(20):
+            container.mux(stream.encode(sound))
+    assert f"source must hold a video stream, but sound.{kind} has none" in refusal(tmp_path / f"sound.{kind}")
+
+
+def test_every_container_that_is_opened_is_known_to_ffmpeg() -> None:
+    known = {name for names in av.formats_available for name in names.split(",")}
+    assert set(CONTAINERS) <= known
 
 
 def test_a_video_of_huge_frames_is_refused_before_one_is_decoded(tmp_path: Path) -> None:

@@ -66,6 +66,16 @@ def test_the_file_is_what_browsers_play(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["v.mp4"]
 
 
+@pytest.mark.parametrize("name", ["run:1/v.mp4", "http:v.mp4", "file:v.mp4"])
+def test_a_relative_path_with_a_colon_is_a_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    with VideoWriter(name, (64, 48), 25) as video:
+        video.write(smooth(64, 48))
+    assert boxes_of_mp4(Path(name).read_bytes()).count("moof") == 0
+    assert len(list(open_source(name))) == 1
+
+
 def test_given_times_are_kept(tmp_path: Path) -> None:
     times = [0.0, 0.1, 0.15, 0.9, 1.7]
     with VideoWriter(tmp_path / "v.mp4", (64, 48), 25) as video:

@@ -14,7 +14,9 @@ from typing import Self
 
 from metrack.arrays import Frame
 
-MOST_PIXELS = 36_000_000  # of one frame, which takes up to 20 bytes each while it is read; one of 8K has 35 million
+MOST_PIXELS = (
+    36_000_000  # of one frame of a video, which takes up to 20 bytes each while it is read; one of 8K has 35 million
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,15 +91,15 @@ class Source(ABC):
         self.close()
 
 
-def check_pixels(name: str, width: int, height: int) -> None:
+def check_pixels(name: str, width: int, height: int, most: int = MOST_PIXELS) -> None:
     """Refuse frames that would take too much memory."""
-    if width * height > MOST_PIXELS:
-        raise too_large(name, f"{width} x {height} = {width * height}")
+    if width * height > most:
+        raise too_large(name, f"{width} x {height} = {width * height}", most)
 
 
-def too_large(name: str, pixels: str = "more") -> ValueError:
+def too_large(name: str, pixels: str = "more", most: int = MOST_PIXELS) -> ValueError:
     """Return the error that refuses frames of so many pixels."""
-    return ValueError(f"source must have frames of at most {MOST_PIXELS} pixels, but those of {name} have {pixels}")
+    return ValueError(f"source must have frames of at most {most} pixels, but those of {name} have {pixels}")
 
 
 def is_address(text: str) -> bool:

@@ -17,6 +17,8 @@ from metrack.frames.base import Source, VideoFrame, check_pixels, too_large
 
 SUFFIXES = {".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # Pillow knows others, and starts programs for some
+MOST_PIXELS = 64_000_000  # of an image file, which takes up to 15 bytes each while it is read
+DEEP = ("PNG", "PPM")  # whose grey pixels of more than 8 bits have 16; those of TIFF may have 32
 IMAGE_FPS = 30.0  # images carry no times; most tracking benchmarks were filmed at 30
 ORIENTATION = 0x0112  # its EXIF tag
 UPRIGHT: dict[int, Callable[[Frame], Frame]] = {  # what to do with pixels of that orientation
@@ -86,7 +88,7 @@ def read_image(path: Path, argument: str = "source", *, keep_grey: bool = False)
 
 
 def _pixels(picture: Pillow.Image, keep_grey: bool) -> Frame:
-    if picture.mode.startswith("I"):  # 16 bits a pixel; pillow would clip, not scale
+    if picture.mode.startswith("I;16") or (picture.mode == "I" and picture.format in DEEP):  # pillow would clip
         grey = (np.asarray(picture).clip(0, 65535) >> 8).astype(np.uint8)
         return np.repeat(grey[:, :, None], 3, axis=2)
     if picture.mode == "RGB" or (picture.mode == "L" and keep_grey):
@@ -111,7 +113,7 @@ def _opened(path: Path, argument: str) -> Iterator[Pillow.Image]:
         if not path.is_file():
             raise OSError("it is not a file" if path.exists() else "there is no such file")
         with Pillow.open(path, formats=FORMATS) as picture:
-            check_pixels(repr(str(path)), *picture.size)
+            check_pixels(repr(str(path)), *picture.size, MOST_PIXELS)
             yield picture
     except Exception as error:  # the readers of damaged files raise anything
         raise _unreadable(path, error, argument) from None
@@ -140,7 +142,7 @@ def _check_size(path: Path, size: tuple[int, ...], first: Path, wanted: tuple[in
 
 def _unreadable(path: Path, error: Exception, argument: str) -> ValueError:
     if isinstance(error, Pillow.DecompressionBombError | Pillow.DecompressionBombWarning):
-        error = too_large(repr(str(path)))
+        error = too_large(repr(str(path)), most=MOST_PIXELS)
     if str(error).startswith("source must "):
         return ValueError(argument + str(error).removeprefix("source"))
     known = "it is not an image" if isinstance(error, UnidentifiedImageError) else str(error) or "it is damaged"

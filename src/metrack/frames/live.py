@@ -61,7 +61,7 @@ class LiveStream(Source):
         try:
             stream = video_stream(container, self.name)
             self.fps = nominal_fps(stream)
-            first = next(decode(container, stream, patience=video.TIMEOUT), None)
+            first = next(decode(container, stream, patience=video.PATIENCE), None)
             if first is None:
                 raise ValueError(f"source must be a video stream, but no frame of {self.name} can be read")
         except ValueError:
@@ -147,7 +147,7 @@ class LiveStream(Source):
 
     def _read_through(self, container: InputContainer) -> None:
         stream = video_stream(container, self.name)
-        for picture in decode(container, stream, patience=video.TIMEOUT):
+        for picture in decode(container, stream, patience=video.PATIENCE):
             self._put(picture)
             if self._stopping:
                 return

@@ -7,7 +7,8 @@ ordinary MP4 with its index in front, so that players know its length and can se
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Self
@@ -52,8 +53,8 @@ class VideoWriter:
         crf = check_whole("crf", crf, 0, WORST)
         self._next = 0
         self._closed = False
-        with writing("path", self.path):
-            self._container = av.open(str(self.path), "w", format="mp4", options=FRAGMENTED)
+        with writing("path", self.path), _as_os_error():
+            self._container = av.open(f"file:{self.path}", "w", format="mp4", options=FRAGMENTED)
         self._stream = self._add_stream(encoder, crf)
 
     def _add_stream(self, encoder: str, crf: int) -> VideoStream:
@@ -81,7 +82,8 @@ class VideoWriter:
         picture = av.VideoFrame.from_ndarray(_even(image), format="rgb24")
         picture.pts, picture.time_base = ticks, Fraction(1, TICKS)
         self._next = ticks + 1 if time is not None else ticks + round(TICKS / self.fps)
-        self._container.mux(self._stream.encode(picture))
+        with _as_os_error():
+            self._container.mux(self._stream.encode(picture))
 
     def close(self) -> None:
         """Finish the file; without any image written, no file is left."""
@@ -92,8 +94,9 @@ class VideoWriter:
             self._container.close()
             self.path.unlink(missing_ok=True)
             return
-        self._container.mux(self._stream.encode())
-        self._container.close()
+        with _as_os_error():
+            self._container.mux(self._stream.encode())
+            self._container.close()
         _put_index_in_front(self.path)
 
     def __enter__(self) -> Self:
@@ -120,6 +123,17 @@ def h264_encoder() -> str | None:
     return None
 
 
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """Raise what FFmpeg says of a file as what the system says of one."""
+    try:
+        yield
+    except OSError:
+        raise
+    except FFmpegError as error:
+        raise OSError(error.errno, error.strerror) from None
+
+
 def _even(image: Frame) -> Frame:
     """Repeat the last row or column of an image with odd sides, which yuv420p cannot hold."""
     height, width = image.shape[:2]
@@ -131,7 +145,7 @@ def _even(image: Frame) -> Frame:
 def _put_index_in_front(path: Path) -> None:
     """Remux a fragmented MP4 into an ordinary one with its index in front; on failure leave it as it is."""
     with suppress(FFmpegError, OSError), replacing(path) as part:
-        with av.open(str(path)) as old, av.open(str(part), "w", format="mp4", options=ORDINARY) as new:
+        with av.open(f"file:{path}") as old, av.open(f"file:{part}", "w", format="mp4", options=ORDINARY) as new:
             stream = new.add_stream_from_template(old.streams.video[0])
             for packet in old.demux(old.streams.video[0]):
                 if packet.dts is not None:

@@ -23,15 +23,18 @@ from metrack.frames.base import MOST_PIXELS, Source, VideoFrame, check_pixels, i
 DEFAULT_FPS = 25.0  # for streams that declare none
 FPS_RANGE = (0.01, 1000.0)  # what is declared outside of it is not believed
 TIMEOUT = 10.0  # seconds a network source may stay silent
+PATIENCE = 30.0  # seconds in which bytes may give no frame: cameras send key frames as rarely as every 20
 LONGEST_GAP = 86_400.0  # seconds between two frames; a time stamp further on is damaged
+MOST_REORDERED = 16  # frames, as H.264 and HEVC allow
 
 # FFmpeg's names of what is opened. What is not named here could open other files or addresses, as playlists do, or is
 # no video, as text that FFmpeg renders as a film of a terminal.
 CONTAINERS = (
-    *("3dostr", "aac", "apng", "asf", "asf_o", "avi", "cavsvideo", "cine", "dhav", "dirac", "dv", "flac", "flic"),
-    *("flv", "gif", "gxf", "h261", "h263", "h264", "hevc", "iv8", "ivf", "live_flv", "lxf", "m4v", "matroska"),
-    *("mjpeg", "mov", "mp3", "mpeg", "mpegts", "mpegvideo", "mpjpeg", "mtv", "mxf", "nsv", "nut", "obu", "ogg"),
-    *("pva", "rm", "ser", "smjpeg", "swf", "vc1", "vc1test", "wav", "wtv", "yuv4mpegpipe"),
+    *("3dostr", "aac", "ac3", "apng", "asf", "asf_o", "avi", "avs2", "avs3", "bink", "cavsvideo", "cine", "dhav"),
+    *("dirac", "dv", "eac3", "flac", "flic", "flv", "gif", "gxf", "h261", "h263", "h264", "hevc", "iv8", "ivf"),
+    *("live_flv", "lxf", "m4v", "matroska", "mjpeg", "mov", "mp3", "mpeg", "mpegts", "mpegvideo", "mpjpeg", "mtv"),
+    *("mxf", "nsv", "nut", "obu", "ogg", "pva", "r3d", "rm", "roq", "ser", "smjpeg", "smk", "swf", "vc1", "vc1test"),
+    *("vvc", "wav", "wtv", "yuv4mpegpipe"),
 )
 PLAYLISTS = ("dash", "hls", "rtsp", "sdp", "webvtt")  # of addresses only
 OF_FILES = {"protocol_whitelist": "file", "format_whitelist": ",".join(CONTAINERS)}
@@ -119,29 +122,33 @@ class VideoFile(Source):
 class Clock:
     """Times of frames, in seconds from the first one, made from time stamps that may be missing or damaged.
 
-    A stamp before that of the last frame, or too far behind it, counts as the next one after a usual pause.
+    A frame without a stamp, or whose stamp is far from that of the last frame, comes a usual pause later. Stamps
+    slightly out of order, as those of AVI files with B-frames, only make time stand still.
 
     >>> clock = Clock(fps=8.0)
-    >>> [clock.next(stamp) for stamp in (7.0, 7.5, None, 3.0, 3.25)]
-    [0.0, 0.5, 0.625, 0.75, 1.0]
+    >>> [clock.next(stamp) for stamp in (7.0, 7.5, None, 3.0, 3.25, 3.125)]
+    [0.0, 0.5, 0.625, 0.75, 1.0, 1.0]
     """
 
     def __init__(self, fps: float) -> None:
-        self._pause = 1.0 / fps
+        self._fps = fps
+        self._longest_step_back = max(1.0, MOST_REORDERED / fps)
         self._zero: float | None = None
-        self._last = 0.0
+        self._stamped = self._last = 0.0
+        self._since = -1  # frames after the last one with a stamp
 
     def next(self, stamp: float | None) -> float:
         """Return the time of the next frame."""
-        if self._zero is None:
-            self._zero = stamp
-            return self._last
-        usual = self._last + self._pause
-        moment = usual if stamp is None else stamp - self._zero
-        if stamp is not None and not 0 <= moment - self._last <= LONGEST_GAP:
-            moment, self._zero = usual, stamp - usual
-        self._last = moment
-        return moment
+        self._since += 1
+        moment = usual = self._stamped + self._since / self._fps
+        if stamp is not None:
+            if self._zero is None or not -self._longest_step_back <= stamp - self._zero - self._last <= LONGEST_GAP:
+                self._zero = stamp - usual
+            else:
+                moment = stamp - self._zero
+            self._stamped, self._since = max(moment, self._last), 0
+        self._last = max(moment, self._last)
+        return self._last
 
 
 def open_container(address: str, format: str | None = None, **options: str) -> InputContainer:

@@ -11,7 +11,7 @@ import bisect
 import queue
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from fractions import Fraction
 from itertools import islice
@@ -19,10 +19,11 @@ from pathlib import Path
 
 from av.container import InputContainer
 from av.error import FFmpegError
+from av.video.stream import VideoStream
 
 from metrack.frames import Source, VideoFrame, VideoWriter, open_source
 from metrack.frames.images import ImageFiles, images_in, read_image
-from metrack.frames.video import VideoFile, decode, open_container, to_rgb, video_stream
+from metrack.frames.video import Clock, VideoFile, decode, open_container, to_rgb, video_stream
 from metrack.studio.pictures import to_jpeg
 from metrack.studio.threads import lower_priority
 
@@ -30,6 +31,7 @@ KEPT_BYTES = 24_000_000  # of encoded frames, for scrubbing back and forth
 NOWHERE = -(10**9)  # before any frame
 FRAMES_AHEAD = 2
 POLL = 0.5  # seconds between looks at whether anybody still wants frames
+STEPS_BACK = (0, 50, 500)  # frames, until a seek lands where it should
 NEAR = 12  # frames ahead that are cheaper to decode through than to jump to
 
 
@@ -42,7 +44,8 @@ class Reader:
         self.size, self.fps, self.name = self.source.size, self.source.fps, self.source.name
         self._lock = threading.Lock()
         self._images = images_in(path) if isinstance(self.source, ImageFiles) else []
-        self._stamps = _stamps(str(path)) if isinstance(self.source, VideoFile) else []
+        listed = _listed(str(path), self.fps) if isinstance(self.source, VideoFile) else ([], [])
+        self._stamps, self._times = listed
         self._running: Iterator[VideoFrame] = iter(())
         self._next = NOWHERE
         self._last: VideoFrame | None = None  # asked for often: several cuts are made of one frame
@@ -95,17 +98,28 @@ class Reader:
         return data
 
     def _jump(self, number: int) -> Iterator[VideoFrame]:
+        for back in STEPS_BACK:
+            with closing(self._decoded(max(number - back, 0), number)) as frames:
+                first = next(frames, None)
+                if first is not None and first.index == number:
+                    yield first
+                    yield from frames
+                    return
+        yield from islice(open_source(self.path), number, None)
+
+    def _decoded(self, place: int, number: int) -> Generator[VideoFrame]:
+        """Seek to a place and give the frames from a number on; a seek may land behind that, as in MPEG streams."""
         with closing(open_container(str(self.path))) as container:
             stream = video_stream(container, self.name)
             stream.thread_type = "AUTO"
-            container.seek(self._stamps[number], stream=stream)
-            tick = stream.time_base or Fraction(0)
-            zero = float(self._stamps[0] * tick)
+            container.seek(self._stamps[place], stream=stream)
             for picture in decode(container, stream):
                 if picture.pts is None or picture.pts < self._stamps[number]:
                     continue
                 index = bisect.bisect_left(self._stamps, picture.pts)
-                yield VideoFrame(index, max(float(picture.pts * tick) - zero, 0.0), to_rgb(picture))
+                if index == len(self._stamps):
+                    return
+                yield VideoFrame(index, self._times[index], to_rgb(picture))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -214,20 +228,32 @@ class Feed(Iterator[VideoFrame]):
         return self._reader
 
 
-def _stamps(address: str) -> list[int]:
-    """Return the time stamps of all frames in the order shown, or nothing if they are not all known and distinct."""
+def _listed(address: str, fps: float) -> tuple[list[int], list[float]]:
+    """Return time stamps and times of all frames in the order shown, or nothing if that order cannot be known."""
     with closing(open_container(address)) as container:
-        found = _packet_stamps(container)
-    known = [stamp for stamp in found if stamp is not None]
-    return sorted(known) if len(set(known)) == len(found) else []
+        stream = video_stream(container, "")
+        first = next(decode(container, stream), None)
+    with closing(open_container(address)) as container:
+        stream = video_stream(container, "")
+        if container.format.name == "avi" and stream.codec_context.has_b_frames:
+            return [], []  # it stores no stamps; those that FFmpeg makes up do not follow the frames
+        found = _packet_stamps(container, stream)
+        tick = stream.time_base or Fraction(0)
+    stamps = sorted(shown for shown, _ in found if shown is not None)
+    decoded = [decoded for _, decoded in found if decoded is not None]
+    if len(set(stamps)) < len(found) or decoded != sorted(decoded) or first is None or [first.pts] != stamps[:1]:
+        return [], []
+    clock = Clock(fps)
+    return stamps, [clock.next(float(stamp * tick)) for stamp in stamps]
 
 
-def _packet_stamps(container: InputContainer) -> list[int | None]:
-    found: list[int | None] = []
+def _packet_stamps(container: InputContainer, stream: VideoStream) -> list[tuple[int | None, int | None]]:
+    """Return when each frame is shown and when it is decoded, in the order of the file."""
+    found: list[tuple[int | None, int | None]] = []
     try:
-        for packet in container.demux(video_stream(container, "")):
+        for packet in container.demux(stream):
             if packet.size and not packet.is_discard:
-                found.append(packet.pts)
+                found.append((packet.pts, packet.dts))
     except FFmpegError:
         pass  # it breaks off here, and so does decoding
     return found
