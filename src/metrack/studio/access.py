@@ -28,6 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from metrack.studio.answers import STYLE, own_page, refusal
+from metrack.studio.sockets import OWNER
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 TOKEN_VARIABLE = "METRACK_STUDIO_TOKEN"  # in the environment: other users cannot see it, as they could an argument
@@ -130,6 +131,7 @@ class AccessControl:
         if not _own_site(headers):
             return refusal(403, OTHER_SITE, page=page)
         if any(self.endpoint.knows_token(each) for each in (_bearer(headers), self._cookie(headers))):
+            scope[OWNER] = True
             return None
         sentence = f"{NO_TOKEN}{'' if page else FOR_PROGRAMS}."
         return refusal(401, sentence, page=page, headers={"WWW-Authenticate": "Bearer"})
