@@ -48,6 +48,14 @@ def test_the_token_is_exchanged_for_a_strict_cookie_of_this_port(served):
     assert served.ask_without_token("/api/about", headers={"Cookie": cookie[:-1] + "?"})[0] == 401
 
 
+@pytest.mark.parametrize("other", ['state={"a":"b"}', "a[b]=1", "x=a b", "plain", "name=é", "=", '"', "a=b=c"])
+def test_cookies_of_other_programs_do_no_harm(served, other):
+    own = f"metrack_studio_{served.port}={served.token}"
+    for cookies in (f"{other}; {own}", f"{own}; {other}"):
+        assert served.ask_without_token("/api/about", headers={"Cookie": cookies})[0] == 200
+    assert served.ask_without_token("/api/about", headers={"Cookie": other})[0] == 401
+
+
 def test_only_the_page_itself_may_have_a_browser_ask(served):
     for site, mode, status in [
         ("same-origin", "cors", 200),

@@ -18,11 +18,11 @@ import secrets
 import socket
 from collections.abc import MutableMapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -149,11 +149,8 @@ class AccessControl:
         return welcome
 
     def _cookie(self, headers: Headers) -> str:
-        try:
-            morsel = SimpleCookie(headers.get("cookie", "")).get(self.endpoint.cookie)
-        except CookieError:
-            return ""
-        return morsel.value if morsel else ""
+        """Return the token as a browser sends it, whatever the cookies of other programs on this machine look like."""
+        return cookie_parser(headers.get("cookie", "")).get(self.endpoint.cookie, "")
 
 
 def _split(value: str) -> tuple[str, int]:
