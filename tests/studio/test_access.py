@@ -126,10 +126,14 @@ def test_a_browser_is_let_in_by_the_address_and_forgets_the_token(chromium, visi
 
 
 def test_the_command_shows_the_token_only_to_its_user(tmp_path):
-    """What it starts a browser with names a file that only this user can read, and the folder of runs is closed."""
+    """What it starts a browser with names a file that only this user can read; what killed ones left goes."""
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked.part && mv {tmp_path}/asked.part {tmp_path}/asked\n')
     browser.chmod(0o755)
+    (tmp_path / "kept").mkdir()
+    left = [tmp_path / "kept" / f"open-{name}.html" for name in (os.getpid(), "of-one-that-was-killed")]
+    for each in left:
+        each.touch()
     words = [sys.executable, "-u", "-m", "metrack", "studio", "--runs", "kept", "--port", "0"]
     environment = {**os.environ, "BROWSER": str(browser)}
     with subprocess.Popen(
@@ -143,11 +147,16 @@ def test_the_command_shows_the_token_only_to_its_user(tmp_path):
         asked = (tmp_path / "asked").read_text().strip()
         page = Path(asked.removeprefix("file://"))
         assert token not in asked
+        assert not any(each.exists() for each in left)
         assert token in page.read_text()
         assert stat.S_IMODE(page.stat().st_mode) == 0o600
-        assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o700
         server.terminate()
         told = server.stderr.read().decode()
         watchdog.cancel()
     assert not page.exists()
     assert token not in told
+
+
+def test_the_folder_of_runs_is_closed_to_others_where_the_studio_makes_it(tmp_path):
+    with studio(tmp_path / "kept"):
+        assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o700
