@@ -31,7 +31,7 @@ class FolderLock:
         """Take the lock, in a folder that exists; raise ValueError where another run has it."""
         while self._file is None:
             number = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-            if not _try_lock(number):
+            if not try_lock(number):
                 os.close(number)
                 raise _in_use(self.path)
             if _is_at(number, self.path):
@@ -62,7 +62,7 @@ def check_unlocked(folder: Path) -> None:
     with suppress(FileNotFoundError, NotADirectoryError):
         number = os.open(folder / LOCK, os.O_RDWR)
         try:
-            if not _try_lock(number):
+            if not try_lock(number):
                 raise _in_use(folder / LOCK)
         finally:
             os.close(number)
@@ -71,7 +71,7 @@ def check_unlocked(folder: Path) -> None:
 if sys.platform == "win32":
     import msvcrt
 
-    def _try_lock(number: int) -> bool:
+    def try_lock(number: int) -> bool:
         try:
             msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -80,7 +80,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _try_lock(number: int) -> bool:
+    def try_lock(number: int) -> bool:
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
