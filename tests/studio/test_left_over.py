@@ -1,4 +1,4 @@
-"""What the studio must not leave behind or wait for: uploads that were cut, drawings that failed, links looked at twice."""
+"""What the studio must not leave or do twice: uploads that were cut, drawings that failed, looking at links."""
 
 import asyncio
 import os

@@ -72,6 +72,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def try_lock(number: int) -> bool:
+        """Lock an open file until it is closed, unless another has it."""
         try:
             msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -81,6 +82,7 @@ else:
     import fcntl
 
     def try_lock(number: int) -> bool:
+        """Lock an open file until it is closed, unless another has it."""
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

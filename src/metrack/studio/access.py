@@ -113,6 +113,7 @@ class AccessControl:
         if answer is not None and scope["type"] == "websocket":
             await WebSocket(scope, receive, send).send_denial_response(answer)
         elif answer is not None:
+            answer.headers["Connection"] = "close"  # many requests at once must not cost more than one
             await answer(scope, receive, _with_headers(scope, send))
         else:
             await self.app(scope, receive, _with_headers(scope, send) if scope["type"] == "http" else send)
