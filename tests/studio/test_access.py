@@ -48,6 +48,14 @@ def test_the_token_is_exchanged_for_a_strict_cookie_of_this_port(served):
     assert served.ask_without_token("/api/about", headers={"Cookie": cookie[:-1] + "?"})[0] == 401
 
 
+@pytest.mark.parametrize("other", ['state={"a":"b"}', "a[b]=1", "x=a b", "plain", "name=é", "=", '"', "a=b=c"])
+def test_cookies_of_other_programs_do_no_harm(served, other):
+    own = f"metrack_studio_{served.port}={served.token}"
+    for cookies in (f"{other}; {own}", f"{own}; {other}"):
+        assert served.ask_without_token("/api/about", headers={"Cookie": cookies})[0] == 200
+    assert served.ask_without_token("/api/about", headers={"Cookie": other})[0] == 401
+
+
 def test_only_the_page_itself_may_have_a_browser_ask(served):
     for site, mode, status in [
         ("same-origin", "cors", 200),
@@ -118,10 +126,14 @@ def test_a_browser_is_let_in_by_the_address_and_forgets_the_token(chromium, visi
 
 
 def test_the_command_shows_the_token_only_to_its_user(tmp_path):
-    """What it starts a browser with names a file that only this user can read, and the folder of runs is closed."""
+    """What it starts a browser with names a file that only this user can read; what killed ones left goes."""
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked.part && mv {tmp_path}/asked.part {tmp_path}/asked\n')
     browser.chmod(0o755)
+    (tmp_path / "kept").mkdir()
+    left = [tmp_path / "kept" / f"open-{name}.html" for name in (os.getpid(), "of-one-that-was-killed")]
+    for each in left:
+        each.touch()
     words = [sys.executable, "-u", "-m", "metrack", "studio", "--runs", "kept", "--port", "0"]
     environment = {**os.environ, "BROWSER": str(browser)}
     with subprocess.Popen(
@@ -135,11 +147,16 @@ def test_the_command_shows_the_token_only_to_its_user(tmp_path):
         asked = (tmp_path / "asked").read_text().strip()
         page = Path(asked.removeprefix("file://"))
         assert token not in asked
+        assert not any(each.exists() for each in left)
         assert token in page.read_text()
         assert stat.S_IMODE(page.stat().st_mode) == 0o600
-        assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o700
         server.terminate()
         told = server.stderr.read().decode()
         watchdog.cancel()
     assert not page.exists()
     assert token not in told
+
+
+def test_the_folder_of_runs_is_closed_to_others_where_the_studio_makes_it(tmp_path):
+    with studio(tmp_path / "kept"):
+        assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o700

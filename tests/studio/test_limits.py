@@ -178,6 +178,63 @@ def test_sockets_that_do_nothing_take_nobodys_place(served, monkeypatch):
     served.get(f"/api/runs/{run}/stop", method="POST")
 
 
+def small(served, taken):
+    """Connect as one who takes few bytes at a time."""
+    line = socket.socket()
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, taken)
+    line.connect(("127.0.0.1", served.port))
+    return line
+
+
+def unread(served):
+    """Connect as a stranger who asks much and reads nothing."""
+    line = small(served, 4096)
+    line.settimeout(1)
+    with suppress(TimeoutError):
+        line.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n".encode() * 2000)
+    return line
+
+
+def test_who_asks_and_does_not_read_takes_nobodys_place(served, monkeypatch):
+    monkeypatch.setattr(sockets, "MOST_CONNECTIONS", 6)
+    with ExitStack() as stack:
+        for _ in range(6):
+            stack.enter_context(closing(unread(served)))
+        time.sleep(0.5)
+        for _ in range(8):
+            began = time.monotonic()
+            assert served.get("/api/about")["version"]
+            assert time.monotonic() - began < 2
+
+
+def test_strangers_lose_their_places_first(served, monkeypatch):
+    with closing(socket.create_connection(("127.0.0.1", served.port))) as owner, ExitStack() as stack:
+        for _ in range(2):  # the second time after many strangers
+            owner.sendall(head(served, "HEAD /static/icon.svg HTTP/1.1"))
+            assert owner.recv(65_536).startswith(b"HTTP/1.1 200")
+            monkeypatch.setattr(sockets, "MOST_CONNECTIONS", 6)
+            for _ in range(20):
+                stack.enter_context(closing(socket.create_connection(("127.0.0.1", served.port))))
+            time.sleep(0.1)
+
+
+def test_who_reads_slowly_but_steadily_gets_all(served, monkeypatch):
+    monkeypatch.setattr(sockets, "PATIENCE", 0.2)
+    monkeypatch.setattr(sockets, "LOOK_AFTER", 0.05)
+    run = served.start(stop=2)
+    served.done(run)
+    large = served.runs / run / "large.bin"
+    large.write_bytes(bytes(4_000_000))
+    with closing(small(served, 65_536)) as line:
+        line.sendall(head(served, f"GET /api/runs/{run}/export/files/large.bin HTTP/1.1"))
+        got = 0
+        while got < large.stat().st_size and (chunk := line.recv(40_000)):
+            got += len(chunk)
+            time.sleep(0.02)
+    assert got >= large.stat().st_size
+    large.unlink()
+
+
 def say_all(page, said):
     for each in said:
         page.send(each)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import threading
 import webbrowser
@@ -64,7 +65,10 @@ def studio(
 @contextmanager
 def _opened(runs: Path, address: str) -> Iterator[None]:
     """Have a browser open the page, by a file that only this user can read: all users can see how it was started."""
-    page = runs.resolve() / f"open-{os.getpid()}.html"
+    page = runs.resolve() / f"open-{secrets.token_hex(8)}.html"
+    for left in page.parent.glob("open-*.html"):  # of a studio that was killed
+        with suppress(OSError):
+            left.unlink()
     with suppress(OSError):
         number = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(number, "w", encoding="utf-8") as file:

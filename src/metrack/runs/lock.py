@@ -36,7 +36,7 @@ class FolderLock:
             return
         for _ in range(ATTEMPTS):
             number = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-            if not _try_lock(number):
+            if not try_lock(number):
                 os.close(number)
                 raise _in_use(self.path)
             if _is_at(number, self.path):
@@ -68,7 +68,7 @@ def check_unlocked(folder: Path) -> None:
     with suppress(FileNotFoundError, NotADirectoryError):
         number = os.open(folder / LOCK, os.O_RDWR)
         try:
-            if not _try_lock(number):
+            if not try_lock(number):
                 raise _in_use(folder / LOCK)
         finally:
             os.close(number)
@@ -77,7 +77,8 @@ def check_unlocked(folder: Path) -> None:
 if sys.platform == "win32":
     import msvcrt
 
-    def _try_lock(number: int) -> bool:
+    def try_lock(number: int) -> bool:
+        """Lock an open file until it is closed, unless another has it."""
         try:
             msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -86,7 +87,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _try_lock(number: int) -> bool:
+    def try_lock(number: int) -> bool:
+        """Lock an open file until it is closed, unless another has it."""
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -18,16 +18,17 @@ import secrets
 import socket
 from collections.abc import MutableMapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from metrack.studio.answers import STYLE, own_page, refusal
+from metrack.studio.sockets import OWNER
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 TOKEN_VARIABLE = "METRACK_STUDIO_TOKEN"  # in the environment: other users cannot see it, as they could an argument
@@ -112,6 +113,7 @@ class AccessControl:
         if answer is not None and scope["type"] == "websocket":
             await WebSocket(scope, receive, send).send_denial_response(answer)
         elif answer is not None:
+            answer.headers["Connection"] = "close"  # many requests at once must not cost more than one
             await answer(scope, receive, _with_headers(scope, send))
         else:
             await self.app(scope, receive, _with_headers(scope, send) if scope["type"] == "http" else send)
@@ -130,6 +132,7 @@ class AccessControl:
         if not _own_site(headers):
             return refusal(403, OTHER_SITE, page=page)
         if any(self.endpoint.knows_token(each) for each in (_bearer(headers), self._cookie(headers))):
+            scope[OWNER] = True
             return None
         sentence = f"{NO_TOKEN}{'' if page else FOR_PROGRAMS}."
         return refusal(401, sentence, page=page, headers={"WWW-Authenticate": "Bearer"})
@@ -147,11 +150,8 @@ class AccessControl:
         return welcome
 
     def _cookie(self, headers: Headers) -> str:
-        try:
-            morsel = SimpleCookie(headers.get("cookie", "")).get(self.endpoint.cookie)
-        except CookieError:
-            return ""
-        return morsel.value if morsel else ""
+        """Return the token as a browser sends it, whatever the cookies of other programs on this machine look like."""
+        return cookie_parser(headers.get("cookie", "")).get(self.endpoint.cookie, "")
 
 
 def _split(value: str) -> tuple[str, int]:

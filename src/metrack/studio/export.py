@@ -19,7 +19,7 @@ from metrack.runs.job import Job
 from metrack.runs.lock import LOCK
 from metrack.runs.report import write_page
 from metrack.runs.results import VIDEO
-from metrack.studio.answers import RefusedError
+from metrack.studio.answers import RefusedError, one_sentence
 from metrack.studio.media import RECORDING
 from metrack.studio.store import NOTE, RunStore
 
@@ -95,10 +95,10 @@ class VideoExport:
         return {"state": "none"} if progress["state"] == "ready" and not there else progress
 
     def _draw(self, name: str, path: str, start: int, frames: list[list[Record]]) -> None:
-        folder, progress = self._store.folder_of(name), self._progress[name]
+        progress = self._progress[name]
         try:
             with (
-                replacing(folder / VIDEO) as part,
+                replacing(self._store.folder_of(name) / VIDEO) as part,
                 open_source(path) as source,
                 VideoWriter(part, source.size, source.fps) as video,
             ):
@@ -108,6 +108,9 @@ class VideoExport:
             self._progress[name] = {"state": "ready"}
         except (ValueError, OSError) as error:
             self._progress[name] = {"state": "failed", "error": str(error)}
+        except Exception as error:  # of the libraries, or else it would be drawn for ever, in the way of others
+            sentence = f"The video cannot be drawn ({type(error).__name__}: {error})."
+            self._progress[name] = {"state": "failed", "error": one_sentence(sentence)}
 
 
 def _is_result(path: Path) -> bool:

@@ -11,8 +11,10 @@ import os
 import re
 import secrets
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from typing import Any
 from metrack.files import replacing
 from metrack.frames import VideoWriter
 from metrack.frames.images import SUFFIXES as IMAGE_SUFFIXES
+from metrack.runs.lock import try_lock
 from metrack.studio.answers import RefusedError
 from metrack.studio.reading import Reader
 from metrack.synth import builtin_clip
@@ -43,6 +46,7 @@ LONGEST_UPLOAD_NAME = 120  # bytes, so that a number and an ending fit into what
 MOST_UPLOADS = 4  # at a time
 KEPT_OPEN = 4  # readers
 MEGABYTE = 1_000_000
+SETTLED = 2_000_000_000  # nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ class Library:
         self.uploads, self._uploading = runs / "uploads", 0
         self._lock, self._painting = threading.Lock(), threading.Lock()
         self._open: OrderedDict[Path, Reader] = OrderedDict()
+        self._checked: dict[Path, int] = {}  # folders without links that lead out, and when they were changed, in ns
+        self._forget_broken_uploads()
 
     def place(self, text: str) -> Place:
         """Say what a name stands for, or refuse it."""
@@ -83,12 +89,30 @@ class Library:
         place = self.place(text)
         root = self.folder if place.kind == "file" else self.runs
         if root is not None and place.path is not None and place.path.is_dir():
-            with os.scandir(place.path) as entries:
-                links = [Path(each.path) for each in entries if each.is_symlink()]
-            for link in links:
-                if link.suffix.lower() in IMAGE_SUFFIXES and not _leads_inside(root, link):
-                    raise ValueError(f"{link.name[:100]} is a link that leads outside the folder that was opened.")
+            self._check_links(root, place.path)
         return place
+
+    def _check_links(self, root: Path, folder: Path) -> None:
+        """Refuse a folder with links to images outside, and look again only when it was changed."""
+        changed, root = folder.stat().st_mtime_ns, root.resolve()
+        if self._checked.get(folder) == changed:
+            return
+        with os.scandir(folder) as entries:
+            links = [Path(each.path) for each in entries if each.is_symlink()]
+        for link in links:
+            if link.suffix.lower() in IMAGE_SUFFIXES and not _is_below(root, link):
+                raise ValueError(f"{link.name[:100]} is a link that leads outside the folder that was opened.")
+        if len(self._checked) >= MOST_LISTED:
+            self._checked.clear()
+        if time.time_ns() - changed > SETTLED:  # else a change that comes now could have the same time
+            self._checked[folder] = changed
+
+    def _forget_broken_uploads(self) -> None:
+        """Remove what uploads left that a studio was killed in; those that another one receives are locked."""
+        for part in self.uploads.glob(".*.part"):
+            with suppress(OSError), part.open("r+b") as file:
+                if try_lock(file.fileno()):
+                    part.unlink()
 
     def reader(self, text: str) -> Reader:
         """Open a recording, or give the one that is open already."""
@@ -166,6 +190,7 @@ class Library:
     async def _receive(self, part: Path, chunks: AsyncIterator[bytes]) -> int:
         received, there = 0, self._check_room(0)
         with part.open("wb") as file:
+            try_lock(file.fileno())
             async for chunk in chunks:
                 received += len(chunk)
                 if received > self.upload_limit:
@@ -219,8 +244,13 @@ def inside(root: Path, relative: str) -> Path:
 
 def _leads_inside(root: Path, path: Path) -> bool:
     """Whether a path is below a folder with all links followed; one that leads nowhere is not."""
+    return _is_below(root.resolve(), path)
+
+
+def _is_below(root: Path, path: Path) -> bool:
+    """Whether a path is below a folder, itself without links, with all links of the path followed."""
     try:
-        return path.resolve().is_relative_to(root.resolve())
+        return path.resolve().is_relative_to(root)
     except (OSError, RuntimeError):  # a name that is too long, or links in a circle
         return False
 

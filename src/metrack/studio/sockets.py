@@ -1,7 +1,7 @@
 """Connections to the studio: how many there may be, and how long one may do nothing.
 
 Anybody on this machine can open them, so none may cost more than a place, and none keeps that place for nothing: where
-all are taken, whoever waits longest without being answered loses his.
+all are taken, the oldest that has not shown the token is closed, or else the one where nothing has moved for longest.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ LARGEST_HEAD = 32_768  # bytes of a request before its body
 PATIENCE = 10.0  # seconds for a head to come, or for a body that nobody wants any more
 LINGER = 1.0  # seconds in which a client can read that its request was none
 STUCK = 60.0  # seconds in which a client must take something of its answer
+OWNER = "metrack.owner"  # in the scope of a request that had the token
 LOOK_AFTER = 2.0  # seconds
 MOST_HEADERS, LONGEST_HEADER = 100, 8000
 FAULTS_OF_CLIENTS = (  # which uvicorn takes for those of a program
@@ -40,19 +41,18 @@ class LimitedConnection(H11Protocol):
     """A connection that is closed when it is too slow, and where its place is needed."""
 
     _looking: asyncio.TimerHandle | None = None
+    _begun = 0.0
     _since, _unsent = 0.0, 0  # when it last moved, and bytes of an answer that waited then
-    _refused = False
+    _refused = _given_up = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a place, if need be that of another."""
         super().connection_made(transport)
         line = transport.get_extra_info("socket")
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of an answer waits for 40 ms
-        self._since = time.monotonic()
+        self._begun = self._since = time.monotonic()
         self._looking = self.loop.call_later(LOOK_AFTER, self._look)
-        if len(self.connections) > MOST_CONNECTIONS:
-            idle = [each for each in self.connections if isinstance(each, LimitedConnection) and not each.answering]
-            min(idle, key=lambda each: each._since).give_up()  # this one is among them
+        self._make_room()
 
     def on_response_complete(self) -> None:
         """Note when it was last of use."""
@@ -109,19 +109,38 @@ class LimitedConnection(H11Protocol):
         """Whether a request has come and its answer is not complete."""
         return self.cycle is not None and not self.cycle.response_complete
 
+    @property
+    def unsent(self) -> int:
+        """How many bytes of answers wait for the client to read."""
+        return self.transport.get_write_buffer_size()
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether its last request had the token."""
+        return self.scope is not None and OWNER in self.scope
+
     def give_up(self) -> None:
         """Close it, whatever is under way."""
+        self._given_up = True
         self._stop_looking()
         if self.transport is not None:
             self.transport.abort()
 
+    def _make_room(self) -> None:
+        """Close one connection where there are too many; one whose owner waits for an answer to be made is none."""
+        limited = [each for each in self.connections if isinstance(each, LimitedConnection)]
+        there = [each for each in limited if not each._given_up]  # the others are about to go
+        if len(self.connections) - len(limited) + len(there) > MOST_CONNECTIONS:
+            idle = [each for each in there if each.unsent or not (each.answering and each.is_owner)]
+            min(idle, key=lambda each: (each.is_owner, each._since if each.is_owner else each._begun)).give_up()
+
     def _look(self) -> None:
         """See whether it moves."""
-        now, unsent = time.monotonic(), self.transport.get_write_buffer_size()
-        if self.answering and (not unsent or unsent != self._unsent):
+        now, unsent = time.monotonic(), self.unsent
+        if unsent != self._unsent or (self.answering and not unsent):
             self._since = now
         self._unsent = unsent
-        if now - self._since > (STUCK if self.answering else PATIENCE):
+        if now - self._since > (STUCK if self.answering or unsent else PATIENCE):
             self.give_up()
             return
         self._looking = self.loop.call_later(LOOK_AFTER, self._look)
