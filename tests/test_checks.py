@@ -204,7 +204,7 @@ def test_an_array_of_another_class_is_a_frame_of_its_pixels():
         ([[0, 0, 1e12, 1e12]], "boxes must be at most 2 times as large as the frame of 160 x 120"),
         ([[0, 0, 9, 9], [1e6, 0, 9, 9]], "boxes must lie within 1000 pixels of the frame, got (1e+06, 0, 9, 9)"),
         ([[0, 0, 9, np.nan]], "boxes must be finite numbers x, y, w, h, got (0, 0, 9, nan)"),
-        ([[0, 0, 9, 0]], "boxes must have a positive width and height, got (0, 0, 9, 0)"),
+        ([[0, 0, 9, 0]], "boxes must be at least 0.01 pixels wide and high, got (0, 0, 9, 0)"),
         ([[0, 0, 9]], "boxes must be numbers of shape (N, 4), got shape (1, 3)"),
         ([], "boxes must be numbers of shape (N, 4), got shape (0,)"),
         (np.empty((0, 4)), "boxes must be between 1 and 20000, got 0"),

@@ -100,10 +100,10 @@ class Box:
 
 
 def _coordinate(name: str, value: object) -> float:
-    """Return an int or float as it is, and other numbers of numpy as a float."""
+    """Return an int as it is, and other numbers as a float of Python's own: those of numpy would warn."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if isinstance(value, float) or abs(value) <= LARGEST:
-            return value
+            return float(value) if isinstance(value, float) else value
     elif isinstance(value, (np.integer, np.floating)):
         return float(value)
     raise ValueError(f"{name} must be a number, got {shown(value)}")

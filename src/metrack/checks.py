@@ -19,6 +19,7 @@ from metrack.box import Box
 
 LARGEST_BOX = 2  # times the size of the frame
 SMALLEST_SIDE = 4  # pixels: smaller regions have hardly any gradients
+SMALLEST_SCORED = 0.01  # pixels: areas and ratios of such boxes are ordinary numbers
 LARGEST_SIDE = 65_535  # pixels of a frame: what the formats of images and videos can hold
 MOST_PIXELS = 100_000_000  # of a frame; takes some seconds
 FARTHEST = 1000  # pixels outside the frame that a box to be scored may lie
@@ -97,7 +98,7 @@ def check_boxes(boxes: object, frame_shape: Sequence[int]) -> Floats:
     size, low, high = found[:, 2:], found[:, :2], np.array([width, height], np.float64)
     for wrong, wanted in (
         (~np.isfinite(found), "be finite numbers x, y, w, h"),
-        (size <= 0, "have a positive width and height"),
+        (size < SMALLEST_SCORED, f"be at least {SMALLEST_SCORED:g} pixels wide and high"),
         (size > LARGEST_BOX * high, f"be at most {LARGEST_BOX} times as large as the frame of {width} x {height}"),
         ((low < -FARTHEST - size) | (low > high + FARTHEST), f"lie within {FARTHEST} pixels of the frame"),
     ):

@@ -258,3 +258,7 @@ def test_identification_counts_frames_with_a_true_name():
     assert np.isnan(identification_accuracy(["a"], [None]))
     with pytest.raises(ValueError, match="named must have a name for each of 2 frames, got 1"):
         identification_accuracy(["a"], ["a", "b"])
+
+
+def test_means_of_huge_numbers_are_finite():
+    assert scores.mean_centre_error(np.full(4, 1e308)) == pytest.approx(1e308)

@@ -141,7 +141,11 @@ def _known(values: Floats) -> NDArray[np.float64]:
 
 
 def _mean(values: NDArray[np.float64] | NDArray[np.bool_]) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+    if not len(values):
+        return float("nan")
+    with np.errstate(over="ignore"):
+        mean = float(values.mean())
+    return mean if np.isfinite(mean) else float((values / len(values)).sum())  # the sum of huge ones is not finite
 
 
 def _shares(counts: NDArray[np.bool_]) -> NDArray[np.float64]:

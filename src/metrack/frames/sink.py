@@ -54,6 +54,8 @@ class VideoWriter:
         self._next = 0
         self._closed = False
         with writing("path", self.path), _as_os_error():
+            with suppress(FileNotFoundError):
+                self.path.stat()  # fails now for a name that is too long, and not with the first image
             self._container = av.open(f"file:{self.path}", "w", format="mp4", options=FRAGMENTED)
         self._stream = self._add_stream(encoder, crf)
 
