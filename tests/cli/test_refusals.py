@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[Arguments, str]] = {
     "empty file": (lambda t, v, b: [empty_file(t), "--box", b], "empty.mp4' is empty"),
     "empty folder": (lambda t, v, b: [empty_folder(t), "--box", b], "has no files"),
     "two sizes": (lambda t, v, b: [two_sizes(t), "--box", b], "3.png is 80 x 60 and 1.png is 160 x 120"),
-    "huge image": (lambda t, v, b: [huge_header(t), "--box", b], "frames of at most 36000000 pixels"),
+    "huge image": (lambda t, v, b: [huge_header(t), "--box", b], "frames of at most 64000000 pixels"),
     "damaged image": (lambda t, v, b: [damaged_exif(t), "--box", b], "odd.tif' cannot be read"),
     "named pipe": (lambda t, v, b: [pipe(t), "--box", b], "it is a named pipe and not a file"),
     "playlist": (lambda t, v, b: [playlist(t), "--box", b], "list.mp4' cannot be read as one"),

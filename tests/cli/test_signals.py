@@ -16,6 +16,7 @@ from support.command import LIGHT, start, summary, wait_for_lines
 
 IMPORTING = """
 import builtins, os, signal
+signal.signal({number}, signal.SIG_DFL)  # the tests may have been started by nohup
 plain = builtins.__import__
 def watched(name, *rest):
     if name == {module!r}:

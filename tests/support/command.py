@@ -16,7 +16,11 @@ from metrack.synth import Clip
 
 CHANGES = {"motion.particles": 20, "memory.size": 20, "metric.learning": "off"}
 LIGHT = [part for name, value in CHANGES.items() for part in ("--set", f"{name}={value}")]
-COMMAND = "import metrack.runs.session as s; s.SECONDS_BETWEEN_CHECKPOINTS = 0.05; from metrack.cli import main; main()"
+HEARING = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); "  # the tests may have been started by nohup
+COMMAND = (
+    HEARING
+    + "import metrack.runs.session as s; s.SECONDS_BETWEEN_CHECKPOINTS = 0.05; from metrack.cli import main; main()"
+)
 
 
 def write(clip: Clip, path: Path, times: int = 1) -> Path:
